@@ -1,0 +1,40 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+#pragma once
+
+#include <cstring>
+#include <string>
+#include <string_view>
+#include <tl/expected.hpp>
+#include <utility>
+
+namespace rdmad {
+
+/// Why something did not work: a positive errno value and, from the outside in, what was tried.
+struct [[nodiscard]] Error {
+    int code;
+    std::string context;
+
+    /// Puts what the caller was doing before the context.
+    [[nodiscard]] tl::unexpected<Error> while_doing(std::string_view what) &&
+    {
+        context.insert(0, ": ");
+        context.insert(0, what);
+        return tl::unexpected<Error>(std::move(*this));
+    }
+
+    [[nodiscard]] std::string message() const
+    {
+        return context + ": " + strerror(code);
+    }
+};
+
+/// A value, or the reason why there is none. That a device has vanished is a value, not an error.
+template <typename T>
+using Result = tl::expected<T, Error>;
+
+[[nodiscard]] inline tl::unexpected<Error> fail(int code, std::string context)
+{
+    return tl::unexpected<Error>(Error{code, std::move(context)});
+}
+
+} // namespace rdmad

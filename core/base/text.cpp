@@ -1,0 +1,179 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+#include "core/base/text.hpp"
+
+#include <algorithm>
+#include <charconv>
+#include <cstring>
+
+namespace rdmad::text {
+
+namespace {
+
+constexpr char hex_digits[] = "0123456789abcdef";
+
+template <typename T>
+std::optional<T> parse_all(std::string_view text, int base)
+{
+    T value;
+    const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value, base);
+    if (error != std::errc() || end != text.data() + text.size())
+        return std::nullopt;
+    return value;
+}
+
+/// Bytes of the UTF-8 sequence that the text starts with, 0 if it is none. Overlong forms, surrogates and what lies beyond
+/// U+10FFFF are none (RFC 3629, section 4).
+size_t utf8_length(std::string_view text)
+{
+    const auto byte = [&](size_t i) { return i < text.size() ? static_cast<unsigned char>(text[i]) : 0U; };
+    const auto between = [&](size_t i, unsigned low, unsigned high) { return byte(i) >= low && byte(i) <= high; };
+    const auto tail = [&](size_t i) { return between(i, 0x80, 0xbf); };
+
+    const unsigned first = byte(0);
+    if (first < 0x80)
+        return text.empty() ? 0 : 1;
+    if (first >= 0xc2 && first <= 0xdf)
+        return tail(1) ? 2 : 0;
+    if (first >= 0xe0 && first <= 0xef) {
+        const unsigned low = first == 0xe0 ? 0xa0 : 0x80;
+        const unsigned high = first == 0xed ? 0x9f : 0xbf;
+        return between(1, low, high) && tail(2) ? 3 : 0;
+    }
+    if (first >= 0xf0 && first <= 0xf4) {
+        const unsigned low = first == 0xf0 ? 0x90 : 0x80;
+        const unsigned high = first == 0xf4 ? 0x8f : 0xbf;
+        return between(1, low, high) && tail(2) && tail(3) ? 4 : 0;
+    }
+    return 0;
+}
+
+bool is_control(char c)
+{
+    return static_cast<unsigned char>(c) < 0x20 || c == 0x7f;
+}
+
+/// Also the C1 controls U+0080 to U+009F, which a terminal may obey.
+bool is_printable(std::string_view character)
+{
+    if (character.size() == 1)
+        return !is_control(character[0]);
+    return !(character.size() == 2 && character[0] == '\xc2' && static_cast<unsigned char>(character[1]) < 0xa0);
+}
+
+void append_hex(std::string& out, char c)
+{
+    const auto byte = static_cast<unsigned char>(c);
+    out += "\\x";
+    out += hex_digits[byte >> 4];
+    out += hex_digits[byte & 0xf];
+}
+
+/// Copies the characters that pass; every byte of the others becomes \xNN.
+template <typename Passes>
+std::string escape(std::string_view value, Passes passes)
+{
+    std::string out;
+    out.reserve(value.size());
+    while (!value.empty()) {
+        const size_t length = utf8_length(value);
+        const auto character = value.substr(0, std::max<size_t>(length, 1));
+        if (length > 0 && passes(character))
+            out += character;
+        else
+            for (const char c : character)
+                append_hex(out, c);
+        value.remove_prefix(character.size());
+    }
+    return out;
+}
+
+} // namespace
+
+std::optional<uint32_t> parse_u32(std::string_view text)
+{
+    return parse_all<uint32_t>(text, 10);
+}
+
+std::optional<uint64_t> parse_hex_u64(std::string_view text)
+{
+    return parse_all<uint64_t>(text, 16);
+}
+
+std::string format_guid(uint64_t guid)
+{
+    std::string out(16, '0');
+    for (size_t i = 16; i-- > 0; guid >>= 4)
+        out[i] = hex_digits[guid & 0xf];
+    return out;
+}
+
+bool is_utf8(std::string_view text)
+{
+    while (!text.empty()) {
+        const size_t length = utf8_length(text);
+        if (length == 0)
+            return false;
+        text.remove_prefix(length);
+    }
+    return true;
+}
+
+std::string_view trim(std::string_view text)
+{
+    constexpr std::string_view blanks = " \t\r\n";
+    const size_t first = text.find_first_not_of(blanks);
+    if (first == std::string_view::npos)
+        return {};
+    return text.substr(first, text.find_last_not_of(blanks) - first + 1);
+}
+
+std::vector<std::string_view> split(std::string_view text, char separator)
+{
+    std::vector<std::string_view> words;
+    while (!text.empty()) {
+        const auto word = text.substr(0, text.find(separator));
+        if (!word.empty())
+            words.push_back(word);
+        text.remove_prefix(std::min(word.size() + 1, text.size()));
+    }
+    return words;
+}
+
+std::string escape_property(std::string_view value)
+{
+    return escape(value, [](std::string_view character) {
+        const char c = character[0];
+        return (character.size() > 1 && is_printable(character)) || (c >= '0' && c <= '9') || (c >= 'A' && c <= 'Z') ||
+               (c >= 'a' && c <= 'z') || (c != '\0' && strchr("#+-.:=@_/", c));
+    });
+}
+
+std::string escape_terminal(std::string_view value)
+{
+    return escape(value, is_printable);
+}
+
+std::string quote_json(std::string_view value)
+{
+    std::string out = "\"";
+    while (!value.empty()) {
+        const size_t length = utf8_length(value);
+        const auto character = value.substr(0, std::max<size_t>(length, 1));
+        const char c = character[0];
+        if (length == 0) {
+            out += "\xef\xbf\xbd";
+        } else if (is_control(c)) {
+            out += "\\u00";
+            out += hex_digits[c >> 4];
+            out += hex_digits[c & 0xf];
+        } else {
+            if (c == '"' || c == '\\')
+                out += '\\';
+            out += character;
+        }
+        value.remove_prefix(character.size());
+    }
+    return out += '"';
+}
+
+} // namespace rdmad::text

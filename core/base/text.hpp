@@ -1,0 +1,42 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+// Text in and out: strict numbers, and escaping for each place that a string from outside can reach.
+
+namespace rdmad::text {
+
+/// All of the text, decimal digits only, no sign, no space.
+[[nodiscard]] std::optional<uint32_t> parse_u32(std::string_view text);
+
+/// All of the text, 1 to 16 hexadecimal digits, no prefix.
+[[nodiscard]] std::optional<uint64_t> parse_hex_u64(std::string_view text);
+
+/// "506b4b0300a1b2c3", as ibstat shows a GUID, without the 0x.
+[[nodiscard]] std::string format_guid(uint64_t guid);
+
+[[nodiscard]] bool is_utf8(std::string_view text);
+
+/// Drops white space at both ends.
+[[nodiscard]] std::string_view trim(std::string_view text);
+
+/// The non-empty words between separators.
+[[nodiscard]] std::vector<std::string_view> split(std::string_view text, char separator);
+
+/// One word that is safe as the value of a udev property: letters, digits, #+-.:=@_/ and valid UTF-8 pass, every other
+/// byte becomes \xNN (the encoding of udev's encode_devnode_name(), src/shared/device-nodes.c). No line break, blank or
+/// quote is left, so no value can add a property or a list item.
+[[nodiscard]] std::string escape_property(std::string_view value);
+
+/// For a terminal or a log: what is not printable or not UTF-8 becomes \xNN.
+[[nodiscard]] std::string escape_terminal(std::string_view value);
+
+/// A JSON string with its quotes. Bytes that are not UTF-8 become U+FFFD.
+[[nodiscard]] std::string quote_json(std::string_view value);
+
+} // namespace rdmad::text

@@ -1,0 +1,85 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+#include "core/naming/link_type.hpp"
+
+// fill_dev_info() and fill_port_info() in drivers/infiniband/core/nldev.c tell a protocol for port 1 alone, and a LID for each
+// port that speaks InfiniBand or OPA. Only a two-protocol adapter (mlx4) leaves a port for which the kernel says nothing.
+
+namespace rdmad::naming {
+
+namespace {
+
+// enum rdma_node_type, include/rdma/ib_verbs.h
+constexpr uint8_t node_iwarp = 4;
+constexpr uint8_t node_usnic = 5;
+constexpr uint8_t node_usnic_udp = 6;
+
+LinkType by_protocol(std::string_view protocol)
+{
+    if (protocol == "roce")
+        return LinkType::roce;
+    if (protocol == "iw")
+        return LinkType::iwarp;
+    if (protocol == "usnic")
+        return LinkType::usnic;
+    return LinkType::unknown;
+}
+
+LinkType by_sysfs(const LinkEvidence& evidence)
+{
+    if (evidence.link_layer == "InfiniBand")
+        return evidence.protocol == "opa" ? LinkType::opa : LinkType::infiniband;
+    return evidence.has_roce_gid ? LinkType::roce : LinkType::unknown;
+}
+
+} // namespace
+
+std::string_view to_string(LinkType type)
+{
+    switch (type) {
+    case LinkType::infiniband:
+        return "infiniband";
+    case LinkType::opa:
+        return "opa";
+    case LinkType::roce:
+        return "roce";
+    case LinkType::iwarp:
+        return "iwarp";
+    case LinkType::usnic:
+        return "usnic";
+    case LinkType::efa:
+        return "efa";
+    case LinkType::unknown:
+        break;
+    }
+    return "unknown";
+}
+
+bool is_managed(LinkType type)
+{
+    return type == LinkType::infiniband || type == LinkType::opa;
+}
+
+bool is_settled_by_netlink(const LinkEvidence& evidence)
+{
+    return evidence.has_lid || (evidence.protocol && by_protocol(*evidence.protocol) != LinkType::unknown);
+}
+
+LinkType link_type(const LinkEvidence& evidence)
+{
+    if (evidence.has_lid)
+        return evidence.protocol == "opa" ? LinkType::opa : LinkType::infiniband;
+    if (evidence.protocol) {
+        const auto type = by_protocol(*evidence.protocol);
+        return type != LinkType::unknown ? type : by_sysfs(evidence);
+    }
+    // the kernel tells no protocol: EFA, functions with RDMA off, sub-devices for subnet management
+    if (evidence.node_type == node_iwarp)
+        return LinkType::iwarp;
+    if (evidence.node_type == node_usnic || evidence.node_type == node_usnic_udp)
+        return LinkType::usnic;
+    if (evidence.driver == "efa")
+        return LinkType::efa;
+    return by_sysfs(evidence);
+}
+
+} // namespace rdmad::naming

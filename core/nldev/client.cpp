@@ -1,0 +1,141 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+#include "core/nldev/client.hpp"
+
+#include "core/nldev/uapi.hpp"
+
+#include <algorithm>
+#include <cerrno>
+#include <linux/netlink.h>
+
+namespace rdmad::nldev {
+
+namespace {
+
+tl::unexpected<Error> refused(wire::Status status)
+{
+    if (status.error == 0)
+        return fail(ENODATA, "the kernel answered RDMA netlink with nothing");
+    std::string context = "the kernel refused";
+    if (!status.text.empty())
+        context += " (" + status.text + ")";
+    return fail(status.error, std::move(context));
+}
+
+} // namespace
+
+Result<uint32_t> Client::ask(const wire::Request& request)
+{
+    // 0 is the kernel's own number, for events
+    if (++sequence_ == 0)
+        ++sequence_;
+    const auto message = wire::build(request, sequence_);
+    if (!message)
+        return tl::unexpected<Error>(message.error());
+    if (auto sent = transport_.send(*message); !sent)
+        return tl::unexpected<Error>(std::move(sent).error());
+    return sequence_;
+}
+
+/// The next datagram of the kernel. What other processes send to our port ID is not for us.
+Result<wire::Bytes> Client::receive()
+{
+    for (;;) {
+        const auto datagram = transport_.receive();
+        if (!datagram)
+            return tl::unexpected<Error>(datagram.error());
+        if (datagram->sender != 0)
+            continue;
+        if (datagram->truncated)
+            return fail(EMSGSIZE, "answer of RDMA netlink longer than expected");
+        return datagram->bytes;
+    }
+}
+
+template <typename Take>
+Result<std::optional<wire::Status>> Client::collect(const wire::Request& request, Take take)
+{
+    const auto sequence = ask(request);
+    if (!sequence)
+        return tl::unexpected<Error>(sequence.error());
+    for (;;) {
+        auto datagram = receive();
+        if (!datagram)
+            return tl::unexpected<Error>(std::move(datagram).error());
+        while (!datagram->empty()) {
+            const auto message = wire::take_message(*datagram);
+            if (!message)
+                return tl::unexpected<Error>(message.error());
+            // what is left of an earlier answer that was given up
+            if (message->sequence != *sequence)
+                continue;
+            if (message->type == NLMSG_ERROR || message->type == NLMSG_DONE)
+                return wire::parse_status(*message).map([](auto&& status) { return std::optional(std::move(status)); });
+            // the type is not compared with the request's: PORT_GET is answered as GET
+            if (take(message->payload))
+                return std::optional<wire::Status>();
+        }
+    }
+}
+
+template <typename T>
+Result<std::optional<T>> Client::get(const wire::Request& request, Parser<T> parse, std::initializer_list<int> absent)
+{
+    Result<T> answer;
+    auto closed = collect(request, [&](wire::Bytes payload) {
+        answer = parse(payload);
+        return true;
+    });
+    if (!closed)
+        return tl::unexpected<Error>(std::move(closed).error());
+    if (!*closed)
+        return std::move(answer).map([](T&& value) { return std::optional<T>(std::move(value)); });
+    const auto is_absent = std::find(absent.begin(), absent.end(), (*closed)->error) != absent.end();
+    return is_absent ? Result<std::optional<T>>() : refused(std::move(**closed));
+}
+
+// No NLM_F_ACK: these commands answer with the thing or with an error, just once.
+
+Result<std::optional<Device>> Client::device(uint32_t index)
+{
+    return get<Device>({.command = RDMA_NLDEV_CMD_GET, .device_index = index}, wire::parse_device, {EINVAL, ENODEV});
+}
+
+Result<std::optional<Port>> Client::port(uint32_t index, uint32_t port)
+{
+    return get<Port>({.command = RDMA_NLDEV_CMD_PORT_GET, .device_index = index, .port = port}, wire::parse_port,
+                     {EINVAL, ENODEV});
+}
+
+Result<std::optional<CharDevice>> Client::char_device(std::string_view type, uint32_t index, std::optional<uint32_t> port)
+{
+    return get<CharDevice>(
+        {.command = RDMA_NLDEV_CMD_GET_CHARDEV, .device_index = index, .port = port, .char_device = type},
+        wire::parse_char_device, {EOPNOTSUPP, ENODEV, EINVAL});
+}
+
+Result<System> Client::system()
+{
+    auto answer = get<System>({.command = RDMA_NLDEV_CMD_SYS_GET}, wire::parse_system, {});
+    if (!answer)
+        return tl::unexpected<Error>(std::move(answer).error());
+    return **answer;
+}
+
+Result<std::optional<Device>> Client::find_device(std::string_view name)
+{
+    Result<Device> device;
+    auto closed = collect({.command = RDMA_NLDEV_CMD_GET, .flags = NLM_F_DUMP}, [&](wire::Bytes payload) {
+        device = wire::parse_device(payload);
+        return !device || device->name == name;
+    });
+    if (!closed)
+        return tl::unexpected<Error>(std::move(closed).error());
+    if (*closed)
+        return (*closed)->error == 0 ? Result<std::optional<Device>>() : refused(std::move(**closed));
+    // the rest of the dump would come before the answer to the next question
+    if (auto reset = transport_.reset(); !reset)
+        return tl::unexpected<Error>(std::move(reset).error());
+    return std::move(device).map([](Device&& found) { return std::optional<Device>(std::move(found)); });
+}
+
+} // namespace rdmad::nldev

@@ -1,0 +1,87 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+#include "core/nldev/kernel_transport.hpp"
+
+#include <cerrno>
+#include <linux/netlink.h>
+#include <netlink/netlink.h>
+#include <sys/socket.h>
+#include <sys/time.h>
+
+namespace rdmad::nldev {
+
+namespace {
+
+// The largest answers that we ask for stay below NLMSG_DEFAULT_SIZE (8 KiB); a longer one is seen by MSG_TRUNC.
+constexpr size_t buffer_size = 16384;
+
+// An answer comes at once, but for GET_CHARDEV, which waits for a module to load.
+constexpr timeval answer_timeout = {60, 0};
+
+} // namespace
+
+KernelTransport::KernelTransport(Socket socket) : socket_(std::move(socket)), buffer_(buffer_size) {}
+
+Result<KernelTransport::Socket> KernelTransport::connect()
+{
+    Socket socket(nl_socket_alloc());
+    if (!socket)
+        return fail(ENOMEM, "RDMA netlink");
+    // libnl folds several errno values into one code; errno itself still holds the kernel's
+    errno = 0;
+    if (nl_connect(socket.get(), NETLINK_RDMA) < 0)
+        return fail(errno != 0 ? errno : EPROTO, "RDMA netlink");
+    const int fd = nl_socket_get_fd(socket.get());
+    const int on = 1;
+    if (setsockopt(fd, SOL_NETLINK, NETLINK_EXT_ACK, &on, sizeof on) < 0 ||
+        setsockopt(fd, SOL_SOCKET, SO_RCVTIMEO, &answer_timeout, sizeof answer_timeout) < 0)
+        return fail(errno, "RDMA netlink socket options");
+    return socket;
+}
+
+Result<KernelTransport> KernelTransport::create()
+{
+    auto socket = connect();
+    if (!socket)
+        return tl::unexpected<Error>(std::move(socket).error());
+    return KernelTransport(std::move(*socket));
+}
+
+Result<void> KernelTransport::send(std::string_view message)
+{
+    // libnl does not change what it sends
+    errno = 0;
+    if (nl_sendto(socket_.get(), const_cast<char*>(message.data()), message.size()) < 0)
+        return fail(errno != 0 ? errno : EIO, "sending to RDMA netlink");
+    return {};
+}
+
+// Not nl_recv(): it hides the length of a truncated datagram behind an error code, and reads each one twice to avoid that.
+Result<Datagram> KernelTransport::receive()
+{
+    sockaddr_nl sender = {};
+    iovec where = {buffer_.data(), buffer_.size()};
+    msghdr header = {};
+    header.msg_name = &sender;
+    header.msg_namelen = sizeof sender;
+    header.msg_iov = &where;
+    header.msg_iovlen = 1;
+
+    ssize_t size;
+    do
+        size = recvmsg(nl_socket_get_fd(socket_.get()), &header, 0);
+    while (size < 0 && errno == EINTR);
+    if (size < 0)
+        return fail(errno == EAGAIN ? ETIMEDOUT : errno, "receiving from RDMA netlink");
+    return Datagram{{buffer_.data(), static_cast<size_t>(size)}, sender.nl_pid, (header.msg_flags & MSG_TRUNC) != 0};
+}
+
+Result<void> KernelTransport::reset()
+{
+    auto socket = connect();
+    if (!socket)
+        return tl::unexpected<Error>(std::move(socket).error());
+    socket_ = std::move(*socket);
+    return {};
+}
+
+} // namespace rdmad::nldev

@@ -1,0 +1,34 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+#pragma once
+
+#include "core/base/c_ptr.hpp"
+#include "core/nldev/transport.hpp"
+
+#include <netlink/socket.h>
+#include <vector>
+
+namespace rdmad::nldev {
+
+/// A NETLINK_RDMA socket of libnl. Opening one loads ib_core (net-pf-16-proto-20).
+class KernelTransport final : public Transport {
+public:
+    /// EPROTONOSUPPORT: the kernel has no RDMA.
+    [[nodiscard]] static Result<KernelTransport> create();
+    KernelTransport(KernelTransport&&) = default;
+
+    [[nodiscard]] Result<void> send(std::string_view message) override;
+    [[nodiscard]] Result<Datagram> receive() override;
+    [[nodiscard]] Result<void> reset() override;
+
+private:
+    using Socket = CPtr<nl_sock, nl_socket_free>;
+
+    explicit KernelTransport(Socket socket);
+
+    [[nodiscard]] static Result<Socket> connect();
+
+    Socket socket_;
+    std::vector<std::byte> buffer_;
+};
+
+} // namespace rdmad::nldev

@@ -1,0 +1,248 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+#include "core/nldev/wire.hpp"
+
+#include "core/base/c_ptr.hpp"
+#include "core/nldev/uapi.hpp"
+
+#include <algorithm>
+#include <cerrno>
+#include <cstring>
+#include <initializer_list>
+#include <netlink/attr.h>
+#include <netlink/msg.h>
+#include <variant>
+
+namespace rdmad::nldev::wire {
+
+namespace {
+
+tl::unexpected<Error> malformed(std::string what)
+{
+    return fail(EBADMSG, std::move(what));
+}
+
+/// One attribute that we know: its number and where its value goes.
+struct Field {
+    uint16_t type;
+    std::variant<std::string*, uint32_t*, std::optional<std::string>*, std::optional<uint8_t>*, std::optional<uint32_t>*,
+                 std::optional<uint64_t>*, uint64_t*>
+        target;
+};
+
+/// The value must have just the size of T; attributes are aligned to 4 bytes only.
+template <typename T>
+std::optional<T> decode(Bytes value)
+{
+    if (value.size() != sizeof(T))
+        return std::nullopt;
+    T number;
+    memcpy(&number, value.data(), sizeof number);
+    return number;
+}
+
+/// The kernel ends its strings with one NUL (nla_put_string()).
+template <>
+std::optional<std::string> decode<std::string>(Bytes value)
+{
+    const auto* text = reinterpret_cast<const char*>(value.data());
+    if (value.empty() || memchr(text, '\0', value.size()) != text + value.size() - 1)
+        return std::nullopt;
+    return std::string(text, value.size() - 1);
+}
+
+template <typename T>
+bool store(T* target, Bytes value)
+{
+    auto decoded = decode<T>(value);
+    if (decoded)
+        *target = std::move(*decoded);
+    return decoded.has_value();
+}
+
+template <typename T>
+bool store(std::optional<T>* target, Bytes value)
+{
+    auto decoded = decode<T>(value);
+    if (decoded)
+        *target = std::move(decoded);
+    return decoded.has_value();
+}
+
+/// libnl's walk stops without a word where an attribute is longer than what is left; here that is an error.
+Result<void> parse_attributes(Bytes payload, std::initializer_list<Field> fields)
+{
+    int left = static_cast<int>(payload.size());
+    const auto* attribute = reinterpret_cast<const nlattr*>(payload.data());
+    while (nla_ok(attribute, left)) {
+        const auto type = static_cast<uint16_t>(nla_type(attribute));
+        for (const Field& field : fields) {
+            const Bytes value(static_cast<const std::byte*>(nla_data(attribute)), static_cast<size_t>(nla_len(attribute)));
+            if (field.type == type && !std::visit([&](auto* target) { return store(target, value); }, field.target))
+                return malformed("netlink attribute " + std::to_string(type) + " has a bad value of " +
+                                 std::to_string(value.size()) + " bytes");
+        }
+        attribute = nla_next(attribute, &left);
+    }
+    if (left > 0)
+        return malformed("netlink attributes end in " + std::to_string(left) + " bytes that are none");
+    return {};
+}
+
+template <typename T>
+Result<T> parsed(T value, Result<void> outcome)
+{
+    if (!outcome)
+        return tl::unexpected<Error>(std::move(outcome).error());
+    return value;
+}
+
+/// The text of an extended ACK, behind the error code, the request's header and, if not capped, its payload
+/// (netlink_ack(), net/netlink/af_netlink.c).
+std::string extended_ack(const Message& message)
+{
+    constexpr uint16_t capped = 0x100;      // NLM_F_CAPPED
+    constexpr uint16_t has_tlvs = 0x200;    // NLM_F_ACK_TLVS
+    constexpr uint16_t text_attribute = 1;  // NLMSGERR_ATTR_MSG
+    if (!(message.flags & has_tlvs))
+        return {};
+    size_t skip = sizeof(int);
+    if (message.type == NLMSG_ERROR) {
+        nlmsgerr header;
+        if (message.payload.size() < sizeof header)
+            return {};
+        memcpy(&header, message.payload.data(), sizeof header);
+        skip = sizeof header;
+        if (!(message.flags & capped) && header.msg.nlmsg_len > sizeof header.msg)
+            skip += NLMSG_ALIGN(static_cast<size_t>(header.msg.nlmsg_len) - sizeof header.msg);
+    }
+    if (skip > message.payload.size())
+        return {};
+    std::optional<std::string> text;
+    // the words are a courtesy: if they are broken the code still counts
+    if (!parse_attributes(message.payload.subspan(skip), {{text_attribute, &text}}))
+        return {};
+    return text.value_or("");
+}
+
+} // namespace
+
+Result<Message> take_message(Bytes& datagram)
+{
+    nlmsghdr header;
+    if (datagram.size() < sizeof header)
+        return malformed("netlink datagram ends in " + std::to_string(datagram.size()) + " bytes, shorter than a header");
+    memcpy(&header, datagram.data(), sizeof header);
+    if (header.nlmsg_len < sizeof header || header.nlmsg_len > datagram.size())
+        return malformed("netlink message claims " + std::to_string(header.nlmsg_len) + " bytes of " +
+                         std::to_string(datagram.size()));
+    const Message message{header.nlmsg_type, header.nlmsg_flags, header.nlmsg_seq,
+                          datagram.subspan(sizeof header, header.nlmsg_len - sizeof header)};
+    // the last message of a datagram may lack its padding
+    datagram = datagram.subspan(std::min<size_t>(NLMSG_ALIGN(header.nlmsg_len), datagram.size()));
+    return message;
+}
+
+Result<Status> parse_status(const Message& message)
+{
+    int code;
+    if (message.payload.size() < sizeof code) {
+        // NLMSG_DONE of some senders is empty; RDMA's never is, but then there is no error in it
+        if (message.type == NLMSG_DONE && message.payload.empty())
+            return Status{};
+        return malformed("netlink status of " + std::to_string(message.payload.size()) + " bytes");
+    }
+    memcpy(&code, message.payload.data(), sizeof code);
+    if (code > 0 && message.type == NLMSG_ERROR)
+        return malformed("netlink error code " + std::to_string(code) + " is positive");
+    if (code < -4095)
+        return malformed("netlink error code " + std::to_string(code) + " is no errno");
+    // a dump may end in a positive count: that is success
+    return Status{code < 0 ? -code : 0, extended_ack(message)};
+}
+
+Result<Device> parse_device(Bytes payload)
+{
+    Device device;
+    std::optional<uint32_t> index;
+    auto outcome = parse_attributes(payload, {{RDMA_NLDEV_ATTR_DEV_INDEX, &index},
+                                              {RDMA_NLDEV_ATTR_DEV_NAME, &device.name},
+                                              {RDMA_NLDEV_ATTR_PORT_INDEX, &device.port_count},
+                                              {RDMA_NLDEV_ATTR_NODE_GUID, &device.node_guid},
+                                              {RDMA_NLDEV_ATTR_SYS_IMAGE_GUID, &device.sys_image_guid},
+                                              {RDMA_NLDEV_ATTR_DEV_NODE_TYPE, &device.node_type},
+                                              {RDMA_NLDEV_ATTR_DEV_PROTOCOL, &device.protocol},
+                                              {RDMA_NLDEV_ATTR_FW_VERSION, &device.fw_version},
+                                              {uapi::attr_dev_type, &device.device_type},
+                                              {uapi::attr_parent_name, &device.parent_name},
+                                              {uapi::attr_name_assign_type, &device.name_assign_type}});
+    if (outcome && (!index || device.name.empty()))
+        return malformed("netlink device without an index or a name");
+    device.index = index.value_or(0);
+    return parsed(std::move(device), std::move(outcome));
+}
+
+Result<Port> parse_port(Bytes payload)
+{
+    Port port;
+    std::optional<uint32_t> index;
+    std::optional<uint32_t> number;
+    auto outcome = parse_attributes(payload, {{RDMA_NLDEV_ATTR_DEV_INDEX, &index},
+                                              {RDMA_NLDEV_ATTR_PORT_INDEX, &number},
+                                              {RDMA_NLDEV_ATTR_PORT_STATE, &port.state},
+                                              {RDMA_NLDEV_ATTR_PORT_PHYS_STATE, &port.physical_state},
+                                              {RDMA_NLDEV_ATTR_SUBNET_PREFIX, &port.subnet_prefix},
+                                              {RDMA_NLDEV_ATTR_LID, &port.lid},
+                                              {RDMA_NLDEV_ATTR_NDEV_NAME, &port.netdev}});
+    if (outcome && (!index || !number))
+        return malformed("netlink port without a device index or a port number");
+    port.device_index = index.value_or(0);
+    port.port = number.value_or(0);
+    return parsed(std::move(port), std::move(outcome));
+}
+
+Result<CharDevice> parse_char_device(Bytes payload)
+{
+    CharDevice device;
+    std::optional<uint64_t> number;
+    auto outcome = parse_attributes(payload, {{RDMA_NLDEV_ATTR_CHARDEV, &number},
+                                              {RDMA_NLDEV_ATTR_CHARDEV_NAME, &device.name},
+                                              {RDMA_NLDEV_ATTR_UVERBS_DRIVER_ID, &device.driver_id}});
+    if (outcome && (!number || device.name.empty()))
+        return malformed("netlink character device without a number or a name");
+    // huge_encode_dev(), include/linux/kdev_t.h
+    const uint64_t encoded = number.value_or(0);
+    device.major = static_cast<uint32_t>((encoded >> 8) & 0xfff);
+    device.minor = static_cast<uint32_t>((encoded & 0xff) | ((encoded >> 12) & 0xfff00));
+    return parsed(std::move(device), std::move(outcome));
+}
+
+Result<System> parse_system(Bytes payload)
+{
+    std::optional<uint8_t> shared;
+    std::optional<uint8_t> monitor;
+    auto outcome = parse_attributes(
+        payload, {{RDMA_NLDEV_SYS_ATTR_NETNS_MODE, &shared}, {uapi::attr_monitor_mode, &monitor}});
+    return parsed(System{shared.value_or(1) != 0, monitor.value_or(0) != 0}, std::move(outcome));
+}
+
+Result<std::string> build(const Request& request, uint32_t sequence)
+{
+    const CPtr<nl_msg, nlmsg_free> message(nlmsg_alloc_size(256));
+    if (!message)
+        return fail(ENOMEM, "netlink request");
+    const auto type = uapi::message_type(request.command);
+    const nlmsghdr* header = nlmsg_put(message.get(), NL_AUTO_PORT, sequence, type, 0, NLM_F_REQUEST | request.flags);
+    bool fits = header != nullptr;
+    if (request.device_index)
+        fits = fits && nla_put_u32(message.get(), RDMA_NLDEV_ATTR_DEV_INDEX, *request.device_index) == 0;
+    if (request.port)
+        fits = fits && nla_put_u32(message.get(), RDMA_NLDEV_ATTR_PORT_INDEX, *request.port) == 0;
+    if (!request.char_device.empty())
+        fits = fits && nla_put_string(message.get(), RDMA_NLDEV_ATTR_CHARDEV_TYPE,
+                                      std::string(request.char_device).c_str()) == 0;
+    if (!fits)
+        return fail(EMSGSIZE, "netlink request");
+    return std::string(reinterpret_cast<const char*>(header), header->nlmsg_len);
+}
+
+} // namespace rdmad::nldev::wire

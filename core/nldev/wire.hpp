@@ -1,0 +1,59 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+#pragma once
+
+#include "core/base/result.hpp"
+#include "core/nldev/model.hpp"
+
+#include <cstddef>
+#include <cstdint>
+#include <optional>
+#include <span>
+#include <string>
+#include <string_view>
+
+// RDMA netlink as bytes. Pure and total: any bytes give a value or EBADMSG with the reason, nothing is read beyond them and
+// nothing is remembered. Unknown attributes are skipped, of an attribute that comes twice the last one counts, and an
+// attribute of the wrong length, a string without its NUL or bytes left over are refused.
+
+namespace rdmad::nldev::wire {
+
+using Bytes = std::span<const std::byte>;
+
+/// One message of a datagram.
+struct Message {
+    uint16_t type = 0;
+    uint16_t flags = 0;
+    uint32_t sequence = 0;
+    Bytes payload;
+};
+
+/// What NLMSG_ERROR and NLMSG_DONE carry: a positive errno value, 0 for success, and the kernel's words if it had any.
+struct Status {
+    int error = 0;
+    std::string text;
+};
+
+/// Takes the first message off the datagram.
+[[nodiscard]] Result<Message> take_message(Bytes& datagram);
+
+/// Of a message of type NLMSG_ERROR or NLMSG_DONE. libnl 3.7 ignores the code inside NLMSG_DONE, and knows no extended ACK.
+[[nodiscard]] Result<Status> parse_status(const Message& message);
+
+[[nodiscard]] Result<Device> parse_device(Bytes payload);
+[[nodiscard]] Result<Port> parse_port(Bytes payload);
+[[nodiscard]] Result<CharDevice> parse_char_device(Bytes payload);
+[[nodiscard]] Result<System> parse_system(Bytes payload);
+
+/// A request and where it goes; what is empty is not sent.
+struct Request {
+    uint16_t command = 0;  ///< RDMA_NLDEV_CMD_*
+    uint16_t flags = 0;    ///< beside NLM_F_REQUEST
+    std::optional<uint32_t> device_index = {};
+    std::optional<uint32_t> port = {};
+    std::string_view char_device = {};  ///< "uverbs", "umad"; at most 31 bytes
+};
+
+/// The bytes to send.
+[[nodiscard]] Result<std::string> build(const Request& request, uint32_t sequence);
+
+} // namespace rdmad::nldev::wire

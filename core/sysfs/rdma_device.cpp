@@ -1,0 +1,90 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+#include "core/sysfs/rdma_device.hpp"
+
+#include "core/base/text.hpp"
+
+namespace rdmad::sysfs {
+
+namespace {
+
+// the largest GID tables known have 256 entries (mlx5)
+constexpr uint32_t max_gids = 256;
+
+std::string port_path(uint32_t port, std::string_view attribute)
+{
+    return "ports/" + std::to_string(port) + "/" + std::string(attribute);
+}
+
+} // namespace
+
+std::optional<uint64_t> parse_gid_low_half(std::string_view gid)
+{
+    constexpr size_t group = 4;
+    constexpr size_t groups = 8;
+    if (gid.size() != groups * group + groups - 1)
+        return std::nullopt;
+    uint64_t low = 0;
+    for (size_t i = 0; i < groups; i++) {
+        const size_t at = i * (group + 1);
+        const auto value = text::parse_hex_u64(gid.substr(at, group));
+        if (!value || (i > 0 && gid[at - 1] != ':'))
+            return std::nullopt;
+        low = low << 16 | *value;  // the high half is shifted out
+    }
+    return low;
+}
+
+Result<std::optional<RdmaDevice>> RdmaDevice::open(const Directory& root, std::string_view name)
+{
+    // the kernel lets a device be renamed to anything
+    if (name.empty() || name == "." || name == ".." || name.find('/') != std::string_view::npos)
+        return std::optional<RdmaDevice>();
+    auto directory = root.open_below("class/infiniband/" + std::string(name));
+    if (!directory)
+        return tl::unexpected<Error>(std::move(directory).error());
+    if (!*directory)
+        return std::optional<RdmaDevice>();
+    return RdmaDevice(std::move(**directory));
+}
+
+std::optional<uint64_t> RdmaDevice::port_guid(uint32_t port) const
+{
+    const auto gid = directory_.read(port_path(port, "gids/0"));
+    const auto guid = parse_gid_low_half(gid.text);
+    return guid && *guid != 0 ? guid : std::nullopt;
+}
+
+Attribute RdmaDevice::link_layer(uint32_t port) const
+{
+    return directory_.read(port_path(port, "link_layer"));
+}
+
+bool RdmaDevice::has_roce_gid(uint32_t port) const
+{
+    for (uint32_t i = 0; i < max_gids; i++) {
+        const auto type = directory_.read(port_path(port, "gid_attrs/types/" + std::to_string(i)));
+        if (type.state == Attribute::State::missing)
+            return false;
+        // "IB/RoCE v1" is what an InfiniBand GID reads as, too: it counts on Ethernet only, and only there is this asked
+        if (type.text.find("RoCE") != std::string::npos)
+            return true;
+    }
+    return false;
+}
+
+std::optional<std::string> RdmaDevice::driver() const
+{
+    return directory_.link_name("device/driver");
+}
+
+std::optional<std::string> RdmaDevice::parent() const
+{
+    return directory_.link_name("device");
+}
+
+Attribute RdmaDevice::node_description() const
+{
+    return directory_.read("node_desc");
+}
+
+} // namespace rdmad::sysfs

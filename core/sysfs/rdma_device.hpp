@@ -1,0 +1,44 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+#pragma once
+
+#include "core/sysfs/directory.hpp"
+
+namespace rdmad::sysfs {
+
+/// The low half of a GID, "fe80:0000:0000:0000:0002:c903:0000:0a01" gives 0002c90300000a01. None if it is no GID.
+[[nodiscard]] std::optional<uint64_t> parse_gid_low_half(std::string_view gid);
+
+/// The sysfs side of an RDMA device: what RDMA netlink does not tell. One device for the life of the object, whatever its
+/// name becomes.
+class RdmaDevice {
+public:
+    /// root is /sys. None if there is no device of that name, or it cannot be one.
+    [[nodiscard]] static Result<std::optional<RdmaDevice>> open(const Directory& root, std::string_view name);
+
+    /// Of the device's directory; the same after a rename.
+    [[nodiscard]] std::optional<uint64_t> inode() const
+    {
+        return directory_.inode();
+    }
+
+    /// The low half of GID 0, as libibumad has it. On InfiniBand and OPA that is the port GUID; on RoCE it comes from the MAC
+    /// address of the network device. None if it is not set yet, which reads as zero, or cannot be read.
+    [[nodiscard]] std::optional<uint64_t> port_guid(uint32_t port) const;
+    /// "InfiniBand", "Ethernet" or "Unknown".
+    [[nodiscard]] Attribute link_layer(uint32_t port) const;
+    /// Whether any GID of the port is a RoCE GID.
+    [[nodiscard]] bool has_roce_gid(uint32_t port) const;
+    /// Name of the bus driver: mlx5_core. None for a device without a parent, such as rxe and siw.
+    [[nodiscard]] std::optional<std::string> driver() const;
+    /// Name of the parent device: 0000:01:00.0.
+    [[nodiscard]] std::optional<std::string> parent() const;
+    /// The node description: any bytes, and any user with the right to may write it.
+    [[nodiscard]] Attribute node_description() const;
+
+private:
+    explicit RdmaDevice(Directory directory) : directory_(std::move(directory)) {}
+
+    Directory directory_;
+};
+
+} // namespace rdmad::sysfs

@@ -1,0 +1,315 @@
+# SPDX-License-Identifier: LGPL-2.1-or-later
+"""A test machine: QEMU with a distribution's own kernel, systemd and udev, and an agent inside.
+
+A machine is booted once and saved as a template; every test restores a private copy of it in a
+fraction of a second. RAM is a memory-backend-file: the template's run maps it shared and saves the
+device state with x-ignore-shared, later runs map the same file private, copy on write. A template
+fits only the image, QEMU and device line it was made with.
+
+9p and NVMe devices forbid saving: add them after the restore.
+"""
+import fcntl
+import hashlib
+import itertools
+import json
+import os
+import select
+import shutil
+import socket
+import subprocess
+import tempfile
+import time
+
+HERE = os.path.dirname(os.path.abspath(__file__))
+CACHE = os.environ.get('RDMAD_VM_CACHE') or os.path.join(
+    os.environ.get('XDG_CACHE_HOME') or os.path.expanduser('~/.cache'), 'rdmad-vm')
+SUITES = ('bookworm', 'trixie', 'sid')
+SLOTS = 8
+KERNEL_COMMAND_LINE = (
+    'console=ttyS0 quiet loglevel=4 mitigations=off nokaslr tsc=reliable no_timer_check audit=0 '
+    'apparmor=0 selinux=0 random.trust_cpu=on rcupdate.rcu_expedited=1 systemd.show_status=0 '
+    'net.ifnames=0')
+
+
+class MachineError(Exception):
+    pass
+
+
+def layers(suite):
+    """The image and the build tree of a suite, made if what they are made of has changed."""
+    subprocess.run([os.path.join(HERE, 'mkimage'), suite], check=True)
+    with open(os.path.join(CACHE, f'{suite}.layers')) as file:
+        return dict(line.strip().split('=', 1) for line in file)
+
+
+class Machine:
+    """One running machine. Use it as a context manager."""
+
+    def __init__(self, suite, image, memory_mb=768, restore_from=None, save_to=None, extra=(), append=''):
+        os.makedirs(os.path.join(CACHE, 'run'), exist_ok=True)
+        self.suite = suite
+        self.directory = tempfile.mkdtemp(prefix='vm-', dir=os.path.join(CACHE, 'run'))
+        self._tokens = itertools.count(1)
+        self._events, self._buffer = [], b''
+        self._output, self._codes = {}, {}
+        self._log = open(f'{self.directory}/qemu.log', 'wb')
+        command = self._command(image, memory_mb, restore_from or save_to, bool(save_to), extra, append)
+        if restore_from:
+            command += ['-incoming', 'defer']
+        self.process = subprocess.Popen(command, stdin=subprocess.DEVNULL, stdout=self._log, stderr=self._log)
+        self._qmp_socket = self._connect('qmp')
+        self._qmp = self._qmp_socket.makefile('rw')
+        json.loads(self._qmp.readline())
+        self.qmp('qmp_capabilities')
+        if restore_from:
+            self._load(restore_from)
+        self._agent = self._connect('agent')
+
+    def _command(self, image, memory_mb, ram, shared, extra, append):
+        d = self.directory
+        memory = (f'memory-backend-file,id=mem,size={memory_mb}M,mem-path={ram}/ram,share={"on" if shared else "off"}'
+                  if ram else f'memory-backend-ram,id=mem,size={memory_mb}M')
+        command = [
+            'qemu-system-x86_64', '-name', self.suite, '-nodefaults', '-no-user-config', '-no-reboot',
+            '-display', 'none', '-vga', 'none', '-accel', 'tcg,thread=multi',
+            '-cpu', 'qemu64,+rdrand,+ssse3,+sse4.1,+sse4.2,+popcnt,+cx16', '-smp', '2',
+            '-m', str(memory_mb), '-object', memory, '-machine', 'q35,memory-backend=mem',
+            '-kernel', f'{image}/vmlinux', '-initrd', f'{image}/initrd.cpio',
+            '-append', f'{KERNEL_COMMAND_LINE} {append}',
+            '-serial', f'file:{d}/console.log',
+            '-qmp', f'unix:{d}/qmp,server=on,wait=off',
+            '-chardev', f'socket,id=agent,path={d}/agent,server=on,wait=off',
+            '-device', 'virtio-serial-pci,id=vser,max_ports=2,addr=0x2',
+            '-device', 'virtserialport,chardev=agent,name=agent',
+            '-drive', f'if=none,id=root,format=raw,readonly=on,file={image}/root.img,cache=unsafe',
+            '-device', 'virtio-blk-pci,drive=root,addr=0x3', '-device', 'virtio-rng-pci,addr=0x4']
+        # hot-plug slots: what is put on bus rpN appears as 0000:0N:00.0
+        for slot in range(SLOTS):
+            command += ['-device', f'pcie-root-port,id=rp{slot + 1},chassis={slot + 1},slot={slot + 1},'
+                        f'bus=pcie.0,addr=0x10.{slot:x},multifunction=on']
+        return command + list(extra)
+
+    def _connect(self, name):
+        end = time.monotonic() + 20
+        while True:
+            s = socket.socket(socket.AF_UNIX)
+            try:
+                s.connect(f'{self.directory}/{name}')
+                return s
+            except OSError:
+                s.close()
+                if self.process.poll() is not None or time.monotonic() > end:
+                    raise MachineError('qemu: ' + self._qemu_log())
+                time.sleep(0.005)
+
+    def _qemu_log(self):
+        with open(f'{self.directory}/qemu.log') as file:
+            return file.read()
+
+    def _load(self, template):
+        self.qmp('migrate-set-capabilities', capabilities=[{'capability': 'x-ignore-shared', 'state': True}])
+        self.qmp('migrate-incoming', uri=f'exec:cat {template}/state')
+        while (status := self.qmp('query-status')['status']) != 'running':
+            if status in ('paused', 'postmigrate', 'prelaunch'):
+                self.qmp('cont')
+            time.sleep(0.005)
+
+    # -- QEMU ---------------------------------------------------------------------------------
+
+    def qmp(self, command, **arguments):
+        self._qmp.write(json.dumps({'execute': command, 'arguments': arguments}) + '\n')
+        self._qmp.flush()
+        while True:
+            line = self._qmp.readline()
+            if not line:
+                raise MachineError('qemu ended: ' + self._qemu_log())
+            answer = json.loads(line)
+            if 'event' in answer:
+                self._events.append(answer)
+            elif 'error' in answer:
+                raise MachineError(f'{command}: {answer["error"]["desc"]}')
+            else:
+                return answer['return']
+
+    def wait_event(self, name, timeout=30, **data):
+        end = time.monotonic() + timeout
+        while True:
+            for event in self._events:
+                if event['event'] == name and all(event['data'].get(k) == v for k, v in data.items()):
+                    self._events.remove(event)
+                    return
+            left = end - time.monotonic()
+            if left <= 0:
+                raise TimeoutError(f'no {name} from QEMU within {timeout} s')
+            self._qmp_socket.settimeout(left)
+            try:
+                self._events.append(json.loads(self._qmp.readline()))
+            finally:
+                self._qmp_socket.settimeout(None)
+
+    def save(self, template):
+        """State to template/state; RAM is in template/ram already."""
+        self.qmp('stop')
+        self.qmp('migrate-set-capabilities', capabilities=[{'capability': 'x-ignore-shared', 'state': True}])
+        self.qmp('migrate-set-parameters', **{'max-bandwidth': 10 << 30})
+        self.qmp('migrate', uri=f'exec:cat > {template}/state')
+        while (answer := self.qmp('query-migrate'))['status'] != 'completed':
+            if answer['status'] == 'failed':
+                raise MachineError(str(answer))
+            time.sleep(0.01)
+
+    def quit(self, keep=False):
+        try:
+            self.qmp('quit')
+        except (MachineError, OSError):
+            pass
+        try:
+            self.process.wait(5)
+        except subprocess.TimeoutExpired:
+            self.process.kill()
+            self.process.wait()
+        self._log.close()
+        if not keep:
+            shutil.rmtree(self.directory, ignore_errors=True)
+
+    def __enter__(self):
+        return self
+
+    def __exit__(self, kind, *_):
+        self.quit(keep=kind is not None)
+
+    # -- the agent inside, see guest/agent.pl for its protocol -----------------------------------
+
+    def wait_agent(self, timeout=180):
+        """Until the agent answers; the token also drops what an earlier owner left in the pipe."""
+        token = f'S {os.getpid()}-{time.monotonic_ns()}\n'.encode()
+        end, sent, seen = time.monotonic() + timeout, 0, b''
+        while time.monotonic() < end:
+            if self.process.poll() is not None:
+                raise MachineError('qemu ended: ' + self._qemu_log())
+            if time.monotonic() - sent > 1:
+                self._agent.sendall(b'\n' + token)
+                sent = time.monotonic()
+            if select.select([self._agent], [], [], 0.02)[0]:
+                seen += self._agent.recv(65536)
+                at = seen.find(token)
+                if at >= 0:
+                    self._buffer = seen[at + len(token):]
+                    return
+        raise TimeoutError('the agent does not answer')
+
+    def start(self, script):
+        """Starts a script in the machine; finish() or kill() it by the token."""
+        token = str(next(self._tokens))
+        body = script.encode()
+        self._agent.sendall(f'X {token} {len(body)}\n'.encode() + body + f'I {token} 0\n'.encode())
+        return token
+
+    def finish(self, token, timeout=120):
+        """The exit code (128 + signal) and the output, stdout and stderr together."""
+        end = time.monotonic() + timeout
+        while token not in self._codes:
+            kind, other, value = self._message(end - time.monotonic())
+            if kind == 'O':
+                self._output[other] = self._output.get(other, b'') + value
+            else:
+                self._codes[other] = value
+        return self._codes.pop(token), self._output.pop(token, b'').decode(errors='replace')
+
+    def _message(self, timeout):
+        end = time.monotonic() + timeout
+        while True:
+            newline = self._buffer.find(b'\n')
+            if newline >= 0:
+                field = self._buffer[:newline].decode(errors='replace').split(' ')
+                if field[0] == 'R':
+                    self._buffer = self._buffer[newline + 1:]
+                    return 'R', field[1], int(field[2])
+                if field[0] != 'O':
+                    self._buffer = self._buffer[newline + 1:]
+                    continue
+                size = newline + 1 + int(field[2])
+                if len(self._buffer) >= size:
+                    data, self._buffer = self._buffer[newline + 1:size], self._buffer[size:]
+                    return 'O', field[1], data
+            left = end - time.monotonic()
+            if left <= 0 or not select.select([self._agent], [], [], left)[0]:
+                raise TimeoutError('a command in the machine did not end in time')
+            data = self._agent.recv(1 << 16)
+            if not data:
+                raise MachineError('the agent is gone')
+            self._buffer += data
+
+    def run(self, script, timeout=120, check=True):
+        """The output of a bash script; raises if it fails, unless check is off."""
+        code, output = self.finish(self.start(script), timeout)
+        if check and code:
+            raise MachineError(f'exit code {code} of: {script}\n{output}')
+        return output
+
+    def code(self, script, timeout=120):
+        return self.finish(self.start(script), timeout)[0]
+
+    def kill(self, token, signal=15):
+        self._agent.sendall(f'K {token} {signal}\n'.encode())
+
+    def put(self, content, path, mode=0o644):
+        """Writes bytes, or text, to a file in the machine."""
+        if isinstance(content, str):
+            content = content.encode()
+        token = str(next(self._tokens))
+        self._agent.sendall(f'P {token} {mode:o} {len(content)} {path}\n'.encode() + content)
+        code, _ = self.finish(token)
+        if code:
+            raise MachineError(f'{path}: {os.strerror(code)}')
+
+
+# -- templates ------------------------------------------------------------------------------------
+
+SETTLED = 'systemctl is-system-running --wait; udevadm settle; sync; echo 3 > /proc/sys/vm/drop_caches'
+
+
+def _template(suite, image, setup, options):
+    """The directory of a saved machine, booted and saved first if there is none for this very image."""
+    qemu = subprocess.run(['qemu-system-x86_64', '--version'], capture_output=True, text=True).stdout
+    with open(__file__, 'rb') as file:
+        stamp = repr((image, os.stat(f'{image}/root.img').st_mtime_ns, qemu, file.read(), setup, options))
+    digest = hashlib.sha256(stamp.encode()).hexdigest()[:12]
+    directory = os.path.join(CACHE, f'template-{suite}-{digest}')
+    with open(os.path.join(CACHE, 'template.lock'), 'w') as lock:
+        fcntl.flock(lock, fcntl.LOCK_EX)
+        if not os.path.exists(f'{directory}/done'):
+            shutil.rmtree(directory, ignore_errors=True)
+            os.makedirs(directory)
+            with Machine(suite, image, save_to=directory, **options) as machine:
+                machine.wait_agent()
+                machine.run(setup + '\n' + SETTLED, timeout=300, check=False)
+                machine.save(directory)
+            open(f'{directory}/done', 'w').close()
+    return directory
+
+
+def restore(suite, setup='', extra=(), **options):
+    """A private copy of a settled machine of that suite. setup runs once, before it is saved."""
+    image = layers(suite)['img']
+    options['extra'] = tuple(extra)
+    machine = Machine(suite, image, restore_from=_template(suite, image, setup, options), **options)
+    try:
+        machine.wait_agent(30)
+        machine.run(f'date -s @{time.time():.3f} >/dev/null')
+    except BaseException:
+        machine.quit(keep=True)
+        raise
+    return machine
+
+
+def boot(suite, extra=(), **options):
+    """A machine booted from nothing, settled."""
+    machine = Machine(suite, layers(suite)['img'], extra=extra, **options)
+    try:
+        machine.wait_agent()
+        machine.run(SETTLED, timeout=300, check=False)
+    except BaseException:
+        machine.quit(keep=True)
+        raise
+    return machine

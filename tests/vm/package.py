@@ -1,0 +1,53 @@
+# SPDX-License-Identifier: LGPL-2.1-or-later
+"""Builds rdmad in a suite's own compiler and libraries, and installs it into a machine."""
+import fcntl
+import os
+import shutil
+import subprocess
+
+from machine import CACHE, HERE, MachineError, layers
+
+SOURCE = os.path.dirname(os.path.dirname(HERE))
+SETUP = '--prefix=/usr --buildtype=release --wrap-mode=nofallback'
+
+
+def build(suite, options=''):
+    """A tar file of what `meson install` puts where, as a distribution would package it."""
+    tree = layers(suite)['build']
+    name = 'rdmad' + options.replace('-D', '-').replace(' ', '').replace('/', '_')
+    with open(os.path.join(CACHE, f'{suite}-build.lock'), 'w') as lock:
+        fcntl.flock(lock, fcntl.LOCK_EX)
+        _copy_source(f'{tree}/src/rdmad')
+        script = (f'set -e; mount -t proc proc {tree}/proc; exec chroot {tree} sh -ec "'
+                  f'cd /src; [ -d {name}.build ] || meson setup {SETUP} {options} {name}.build rdmad; '
+                  f'ninja -C {name}.build; rm -rf {name}.dest; DESTDIR=/src/{name}.dest meson install -C {name}.build; '
+                  f'tar -C {name}.dest -cf {name}.tar ."')
+        done = subprocess.run(['unshare', '-m', 'sh', '-c', script], capture_output=True, text=True)
+        if done.returncode:
+            raise MachineError(f'rdmad does not build on {suite}:\n{done.stdout[-6000:]}{done.stderr[-2000:]}')
+    return f'{tree}/src/{name}.tar'
+
+
+def _copy_source(target):
+    """The files that git knows or would take; times kept, so that ninja builds what has changed."""
+    files = subprocess.run(['git', '-C', SOURCE, 'ls-files', '-z', '--cached', '--others', '--exclude-standard'],
+                           capture_output=True, check=True).stdout.decode().split('\0')
+    wanted = {name for name in files if name and os.path.isfile(os.path.join(SOURCE, name))}
+    for directory, _, names in os.walk(target):
+        for name in names:
+            path = os.path.join(directory, name)
+            if os.path.relpath(path, target) not in wanted:
+                os.unlink(path)
+    for name in wanted:
+        source, copy = os.path.join(SOURCE, name), os.path.join(target, name)
+        if not os.path.exists(copy) or os.stat(copy).st_mtime_ns != os.stat(source).st_mtime_ns:
+            os.makedirs(os.path.dirname(copy), exist_ok=True)
+            shutil.copy2(source, copy)
+
+
+def install(machine, options=''):
+    """rdmad as a package would install it, and udev told of the rules."""
+    with open(build(machine.suite, options), 'rb') as file:
+        machine.put(file.read(), '/run/rdmad.tar')
+    # 0755 of a packaged directory must not change those of the system
+    machine.run('tar -C / --no-overwrite-dir --no-same-owner -xf /run/rdmad.tar && rm /run/rdmad.tar && udevadm control --reload')

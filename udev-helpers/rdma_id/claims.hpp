@@ -1,0 +1,58 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+#pragma once
+
+#include "core/nldev/client.hpp"
+#include "udev-helpers/rdma_id/subject.hpp"
+
+namespace rdmad::rdma_id {
+
+/// A node that wants a link.
+struct Claimant {
+    uint32_t index;       ///< of its RDMA device
+    uint32_t port;        ///< 0 for a link of the whole device
+    Node node;
+    std::string sysname;  ///< "umad0"
+};
+
+/// A link by GUID that a node could have.
+struct Claim {
+    uint64_t guid;
+    Claimant claimant;
+};
+
+/// Who has a link that several nodes could have, because of cloned firmware or a device split in two: the living one with the
+/// lowest index. Each link taken is a symbolic link below /run/rdmad/claims that names its owner, so taking it is atomic and
+/// costs the same with any number of devices; an owner is believed only if kernel and sysfs confirm it.
+class Claims {
+public:
+    /// directory: /run/rdmad. writable: take links and tell who has to give one up.
+    Claims(nldev::Client& client, const sysfs::Directory& root, std::string directory, bool writable)
+        : client_(client), root_(root), directory_(std::move(directory)), writable_(writable)
+    {
+    }
+
+    /// Whether the claimant has the link. A loss is told on stderr once.
+    [[nodiscard]] Result<bool> settle(const Claim& claim);
+
+    /// Gives up what a removed device had and lets those who lost to it try again.
+    void release(uint32_t index, const std::vector<uint64_t>& port_guids, std::optional<uint64_t> node_guid);
+
+private:
+    [[nodiscard]] Result<bool> is_alive(uint64_t guid, const Claimant& owner);
+    [[nodiscard]] std::string path(const char* kind, const std::string& key) const;
+    void note_loss(const std::string& key, const Claim& loser, const Claimant& owner) const;
+    void release_link(const std::string& key, uint32_t index) const;
+
+    nldev::Client& client_;
+    const sysfs::Directory& root_;
+    std::string directory_;
+    bool writable_;
+};
+
+/// Makes udev look at a node again: writes "change" to its uevent attribute.
+void trigger(const sysfs::Directory& root, Node node, const std::string& sysname);
+
+/// "17 1 umad0", as it stands in a claim. None if it is nothing of the kind.
+[[nodiscard]] std::optional<Claimant> parse_claimant(std::string_view text, Node node);
+
+} // namespace rdmad::rdma_id

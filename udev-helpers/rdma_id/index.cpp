@@ -1,0 +1,93 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+#include "udev-helpers/rdma_id/index.hpp"
+
+#include "core/base/text.hpp"
+
+namespace rdmad::rdma_id {
+
+namespace {
+
+// Devices that appear at once are handled in order but some at a time; that many indexes ahead cover them.
+constexpr uint32_t look_ahead = 20;
+
+using FoundDevice = Result<std::optional<nldev::Device>>;
+
+/// "mlx5_3" ends in 3. Until a device was removed or renamed, the kernel's number in the name tends to be the index.
+std::optional<uint32_t> number_at_end(std::string_view name)
+{
+    return text::parse_u32(name.substr(name.find_last_not_of("0123456789") + 1));
+}
+
+class Search {
+public:
+    Search(nldev::Client& client, const sysfs::Directory& root, uint64_t inode)
+        : client_(client), root_(root), inode_(inode)
+    {
+    }
+
+    /// The device if it has this index.
+    FoundDevice probe(uint32_t index)
+    {
+        return confirmed(client_.device(index));
+    }
+
+    FoundDevice dump(const std::string& name)
+    {
+        return confirmed(client_.find_device(name));
+    }
+
+private:
+    FoundDevice confirmed(FoundDevice candidate)
+    {
+        if (!candidate || !*candidate)
+            return candidate;
+        auto directory = sysfs::RdmaDevice::open(root_, (*candidate)->name);
+        if (!directory)
+            return tl::unexpected<Error>(std::move(directory).error());
+        if (*directory && (*directory)->inode() == inode_)
+            return candidate;
+        return std::optional<nldev::Device>();
+    }
+
+    nldev::Client& client_;
+    const sysfs::Directory& root_;
+    uint64_t inode_;
+};
+
+FoundDevice search_new(Search& search, const std::string& name, const IndexHints& hints)
+{
+    const auto last = hints.last();
+    const uint32_t first = last ? *last + 1 : 0;
+    if (auto found = search.probe(first); !found || *found)
+        return found;
+    if (const auto number = number_at_end(name); number)
+        if (auto found = search.probe(*number); !found || *found)
+            return found;
+    for (uint32_t i = 1; i < look_ahead; i++)
+        if (auto found = search.probe(first + i); !found || *found)
+            return found;
+    return search.dump(name);
+}
+
+} // namespace
+
+FoundDevice find_device(nldev::Client& client, const sysfs::Directory& root, const sysfs::RdmaDevice& device,
+                        const std::string& name, std::optional<uint32_t> earlier, IndexHints& hints)
+{
+    const auto inode = device.inode();
+    if (!inode)
+        return std::optional<nldev::Device>();
+    Search search(client, root, *inode);
+    if (earlier)
+        if (auto found = search.probe(*earlier); !found || *found)
+            return found;
+    if (const auto hint = hints.find(*inode); hint && hint != earlier)
+        if (auto found = search.probe(*hint); !found || *found)
+            return found;
+    auto found = search_new(search, name, hints);
+    if (found && *found)
+        hints.remember(*inode, (*found)->index);
+    return found;
+}
+
+} // namespace rdmad::rdma_id

@@ -1,0 +1,162 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+#include "core/base/text.hpp"
+#include "core/nldev/kernel_transport.hpp"
+#include "udev-helpers/rdma_id/claims.hpp"
+#include "udev-helpers/rdma_id/exit_code.hpp"
+#include "udev-helpers/rdma_id/index.hpp"
+#include "udev-helpers/rdma_id/modules.hpp"
+#include "udev-helpers/rdma_id/names.hpp"
+#include "udev-helpers/rdma_id/options.hpp"
+#include "udev-helpers/rdma_id/rename.hpp"
+
+#include <cerrno>
+#include <cstdio>
+#include <cstdlib>
+#include <sys/stat.h>
+
+// Standard output is for udev or the user, standard error for a person: udevd puts it into the journal.
+
+namespace rdmad::rdma_id {
+
+namespace {
+
+constexpr char state_directory[] = "/run/rdmad";
+constexpr char udev_run[] = "/run/udev";
+constexpr char module_lists[] = "/etc/rdma/modules";
+
+std::string_view environment(const char* name)
+{
+    const char* value = getenv(name);
+    return value ? value : "";
+}
+
+IndexHints open_hints(bool writable)
+{
+    const std::string directory = state_directory;
+    const std::string path = directory + "/index-hints";
+    if (writable && access(path.c_str(), F_OK) < 0) {
+        mkdir(directory.c_str(), 0755);
+        mkdir((directory + "/claims").c_str(), 0755);
+        mkdir((directory + "/contested").c_str(), 0755);
+    }
+    return IndexHints::open(path, writable);
+}
+
+Result<std::optional<Subject>> subject_of(const Options& options, const sysfs::Directory& root)
+{
+    if (options.device)
+        return find_subject(root, *options.device);
+    return subject_of_event(root, std::string(environment("DEVPATH")));
+}
+
+/// What stdout gets, empty if the device is gone.
+Result<std::string> describe(const Options& options, const sysfs::Directory& root, nldev::Client& client,
+                             const Subject& subject)
+{
+    auto hints = open_hints(options.event);
+    const auto earlier = options.device ? std::nullopt : text::parse_u32(environment("ID_RDMA_INDEX"));
+    auto device = find_device(client, root, subject.device, subject.device_name, earlier, hints);
+    if (!device)
+        return tl::unexpected<Error>(std::move(device).error());
+    if (!*device)
+        return std::string();
+    const auto identity = identify(client, subject, std::move(**device));
+    if (!identity)
+        return tl::unexpected<Error>(identity.error());
+    if (!*identity)
+        return std::string();
+
+    if (subject.node == Node::device) {
+        if (auto loaded = load_modules(client, root, **identity, options.load, module_lists); !loaded)
+            fprintf(stderr, "rdma_id: %s\n", loaded.error().message().c_str());
+        if (options.event && environment("ACTION") == "move")
+            if (auto followed = follow_rename(client, root, **identity, environment("DEVPATH_OLD"), udev_run); !followed)
+                fprintf(stderr, "rdma_id: %s\n", followed.error().message().c_str());
+    }
+    Claims claims(client, root, state_directory, options.event);
+    const auto names = names_of(**identity, claims);
+    if (!names)
+        return tl::unexpected<Error>(names.error());
+    switch (options.format) {
+    case Format::properties:
+        return format_properties(**identity, *names);
+    case Format::json:
+        return format_json(**identity, *names);
+    case Format::summary:
+        break;
+    }
+    return format_summary(**identity, *names);
+}
+
+/// A device has gone: what it was is in the environment, out of udev's database.
+void release_claims(const sysfs::Directory& root, nldev::Client& client)
+{
+    const auto index = text::parse_u32(environment("ID_RDMA_INDEX"));
+    if (!index)
+        return;
+    std::vector<uint64_t> guids;
+    for (const auto word : text::split(environment("ID_RDMA_PORT_GUIDS"), ' '))
+        if (const auto guid = text::parse_hex_u64(word); guid)
+            guids.push_back(*guid);
+    Claims(client, root, state_directory, true)
+        .release(*index, guids, text::parse_hex_u64(environment("ID_RDMA_NODE_GUID")));
+}
+
+ExitCode refused(const Error& error)
+{
+    fprintf(stderr, "rdma_id: %s\n", text::escape_terminal(error.message()).c_str());
+    return exit_refused;
+}
+
+ExitCode not_found(const Options& options)
+{
+    if (options.device)
+        fprintf(stderr, "rdma_id: '%s' is not an RDMA device, or gone\n", text::escape_terminal(*options.device).c_str());
+    return exit_not_found;
+}
+
+ExitCode print(const std::string& text)
+{
+    const ssize_t written = write(STDOUT_FILENO, text.data(), text.size());
+    return written == static_cast<ssize_t>(text.size()) ? exit_found : refused({errno, "standard output"});
+}
+
+ExitCode run(const Options& options)
+{
+    if (!options.device && environment("DEVPATH").empty()) {
+        fputs("rdma_id: no DEVICE given, and no udev event in the environment; see rdma_id --help\n", stderr);
+        return exit_usage;
+    }
+    const auto root = sysfs::Directory::open("/sys");
+    if (!root || !*root)
+        return refused({ENOENT, "/sys"});
+    const bool is_removal = options.event && environment("ACTION") == "remove";
+    const auto subject = is_removal ? Result<std::optional<Subject>>() : subject_of(options, **root);
+    if (!subject)
+        return refused(subject.error());
+    if (!*subject && !is_removal)
+        return not_found(options);
+
+    auto transport = nldev::KernelTransport::create();
+    if (!transport)
+        return refused(transport.error());
+    nldev::Client client(*transport);
+    if (is_removal) {
+        release_claims(**root, client);
+        return exit_found;
+    }
+    const auto text = describe(options, **root, client, **subject);
+    if (!text)
+        return refused(text.error());
+    return text->empty() ? not_found(options) : print(*text);
+}
+
+} // namespace
+
+} // namespace rdmad::rdma_id
+
+int main(int argc, char** argv)
+{
+    const auto parsed = rdmad::rdma_id::parse_options(argc, argv);
+    return parsed.exit_code ? *parsed.exit_code : rdmad::rdma_id::run(parsed.options);
+}

@@ -1,0 +1,73 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+#include "udev-helpers/rdma_id/modules.hpp"
+
+#include "core/base/text.hpp"
+
+#include <algorithm>
+
+namespace rdmad::rdma_id {
+
+namespace {
+
+/// modprobe takes "-" for "_".
+bool is_same_module(std::string_view a, std::string_view b)
+{
+    return std::equal(a.begin(), a.end(), b.begin(), b.end(),
+                      [](char x, char y) { return (x == '-' ? '_' : x) == (y == '-' ? '_' : y); });
+}
+
+class Lists {
+public:
+    Lists(Load load, const std::string& directory)
+    {
+        if (load == Load::listed)
+            if (auto opened = sysfs::Directory::open(directory))
+                directory_ = std::move(*opened);
+    }
+
+    /// rdma.conf counts for every device, infiniband.conf and so on for those of the type.
+    [[nodiscard]] bool allow(std::string_view module, const Identity& identity) const
+    {
+        if (!directory_ || names("rdma", module))
+            return true;
+        return std::any_of(identity.ports.begin(), identity.ports.end(),
+                           [&](const PortIdentity& port) { return names(naming::to_string(port.link_type), module); });
+    }
+
+private:
+    [[nodiscard]] bool names(std::string_view list, std::string_view module) const
+    {
+        return lists_module(directory_->read(std::string(list) + ".conf").text, module);
+    }
+
+    std::optional<sysfs::Directory> directory_;
+};
+
+} // namespace
+
+bool lists_module(std::string_view list, std::string_view module)
+{
+    const auto lines = text::split(list, '\n');
+    return std::any_of(lines.begin(), lines.end(),
+                       [&](std::string_view line) { return is_same_module(text::trim(line), module); });
+}
+
+Result<void> load_modules(nldev::Client& client, const sysfs::Directory& root, const Identity& identity, Load load,
+                          const std::string& lists)
+{
+    if (load == Load::nothing)
+        return {};
+    const Lists allowed(load, lists);
+    // a question that finds nobody to answer makes the kernel load rdma-client-uverbs, rdma-client-umad
+    if (!root.contains("class/infiniband_verbs") && allowed.allow("ib_uverbs", identity))
+        if (auto node = client.char_device("uverbs", identity.device.index); !node)
+            return tl::unexpected<Error>(std::move(node).error());
+    const auto managed = std::find_if(identity.ports.begin(), identity.ports.end(),
+                                      [](const PortIdentity& port) { return naming::is_managed(port.link_type); });
+    if (managed != identity.ports.end() && !root.contains("class/infiniband_mad") && allowed.allow("ib_umad", identity))
+        if (auto node = client.char_device("umad", identity.device.index, managed->port); !node)
+            return tl::unexpected<Error>(std::move(node).error());
+    return {};
+}
+
+} // namespace rdmad::rdma_id

@@ -1,0 +1,42 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+#include "udev-helpers/rdma_id/names.hpp"
+
+#include "core/naming/links.hpp"
+
+namespace rdmad::rdma_id {
+
+Result<Names> names_of(const Identity& identity, Claims& claims)
+{
+    Names names;
+    if (identity.node == Node::device)
+        return names;
+
+    const auto node = to_string(identity.node);
+    const auto wins = [&](uint64_t guid, uint32_t port) {
+        return claims.settle({guid, {identity.device.index, port, identity.node, identity.sysname}});
+    };
+    for (const auto& port : identity.ports) {
+        if (port.guid) {
+            const auto won = wins(*port.guid, port.port);
+            if (!won)
+                return tl::unexpected<Error>(won.error());
+            if (*won) {
+                names.links.push_back(naming::port_link(*port.guid, node));
+                names.aliases.push_back(naming::port_alias(*port.guid, node));
+            }
+        }
+        // a name that cannot be part of a path gets no alias
+        if (naming::is_safe_name(identity.device.name))
+            names.aliases.push_back(naming::device_alias(identity.device.name, port.port, node));
+    }
+    if (identity.node == Node::uverbs && identity.device.node_guid != 0) {
+        const auto won = wins(identity.device.node_guid, 0);
+        if (!won)
+            return tl::unexpected<Error>(won.error());
+        if (*won)
+            names.links.push_back(naming::node_link(identity.device.node_guid));
+    }
+    return names;
+}
+
+} // namespace rdmad::rdma_id

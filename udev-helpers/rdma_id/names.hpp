@@ -1,0 +1,12 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+#pragma once
+
+#include "udev-helpers/rdma_id/claims.hpp"
+#include "udev-helpers/rdma_id/properties.hpp"
+
+namespace rdmad::rdma_id {
+
+/// The links and aliases that a node gets, without those that another node has a better claim to.
+[[nodiscard]] Result<Names> names_of(const Identity& identity, Claims& claims);
+
+} // namespace rdmad::rdma_id

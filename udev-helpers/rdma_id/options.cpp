@@ -1,0 +1,92 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+#include "udev-helpers/rdma_id/options.hpp"
+
+#include "udev-helpers/rdma_id/exit_code.hpp"
+
+#include <cstdio>
+#include <getopt.h>
+
+namespace rdmad::rdma_id {
+
+namespace {
+
+constexpr char help[] =
+    "Usage: rdma_id [OPTION]... [DEVICE]\n"
+    "\n"
+    "Tells what an RDMA device, or a port of one, is: asked of the kernel, not guessed.\n"
+    "DEVICE is an RDMA device name (mlx5_0), a device node (/dev/infiniband/umad0) or a\n"
+    "sysfs path. Without it, the udev event in the environment is meant.\n"
+    "\n"
+    "  -x, --export       print udev properties, KEY=VALUE\n"
+    "  -j, --json         print one JSON object\n"
+    "      --event        for udev rules: --export, and keep the records of /run/rdmad\n"
+    "      --load-listed  load a module only if /etc/rdma/modules lists it for the link type\n"
+    "      --no-load      load no module\n"
+    "  -h, --help         print this text\n"
+    "      --version      print the version\n"
+    "\n"
+    "Exit code: 0 found, 1 not an RDMA device or gone, 2 usage, 3 refused by the kernel.\n"
+    "See rdma_id(8) for the properties and rdmad-links(7) for the links and units.\n";
+
+enum Switch { option_event = 256, option_load_listed, option_no_load, option_version };
+
+constexpr option long_options[] = {
+    {"export", no_argument, nullptr, 'x'},
+    {"json", no_argument, nullptr, 'j'},
+    {"event", no_argument, nullptr, option_event},
+    {"load-listed", no_argument, nullptr, option_load_listed},
+    {"no-load", no_argument, nullptr, option_no_load},
+    {"help", no_argument, nullptr, 'h'},
+    {"version", no_argument, nullptr, option_version},
+    {},
+};
+
+Parsed usage_error()
+{
+    fputs("rdma_id: see rdma_id --help\n", stderr);
+    return {.exit_code = exit_usage};
+}
+
+} // namespace
+
+Parsed parse_options(int argc, char** argv)
+{
+    Options options;
+    for (int c; (c = getopt_long(argc, argv, "xjh", long_options, nullptr)) >= 0;) {
+        switch (c) {
+        case 'x':
+            options.format = Format::properties;
+            break;
+        case 'j':
+            options.format = Format::json;
+            break;
+        case option_event:
+            options.event = true;
+            options.format = Format::properties;
+            break;
+        case option_load_listed:
+            options.load = Load::listed;
+            break;
+        case option_no_load:
+            options.load = Load::nothing;
+            break;
+        case 'h':
+            fputs(help, stdout);
+            return {.exit_code = exit_found};
+        case option_version:
+            puts("rdma_id " RDMAD_VERSION);
+            return {.exit_code = exit_found};
+        default:
+            return usage_error();
+        }
+    }
+    if (argc - optind > 1) {
+        fprintf(stderr, "rdma_id: one DEVICE at a time, '%s' is too many\n", argv[optind + 1]);
+        return usage_error();
+    }
+    if (optind < argc)
+        options.device = argv[optind];
+    return {.options = std::move(options)};
+}
+
+} // namespace rdmad::rdma_id

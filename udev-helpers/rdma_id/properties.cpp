@@ -1,0 +1,241 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+#include "udev-helpers/rdma_id/properties.hpp"
+
+#include "core/base/text.hpp"
+
+#include <array>
+
+namespace rdmad::rdma_id {
+
+namespace {
+
+using naming::LinkType;
+
+/// enum rdma_node_type, include/rdma/ib_verbs.h
+std::string node_type_name(std::optional<uint8_t> type)
+{
+    constexpr std::array names = {"", "ca", "switch", "router", "rnic", "usnic", "usnic-udp", "unspecified"};
+    return type && *type < names.size() ? names[*type] : "";
+}
+
+/// enum ib_port_state, include/rdma/ib_verbs.h
+std::string state_name(std::optional<uint8_t> state)
+{
+    constexpr std::array names = {"nop", "down", "init", "armed", "active", "active-defer"};
+    return state && *state < names.size() ? names[*state] : "";
+}
+
+/// In words of the kernel (fill_dev_info()), but for EFA, for which it has none.
+std::string protocol_of(const Identity& identity)
+{
+    if (identity.device.protocol)
+        return *identity.device.protocol;
+    return identity.driver == "efa" ? "efa" : "unknown";
+}
+
+std::string guid_of(const PortIdentity& port)
+{
+    return port.guid ? text::format_guid(*port.guid) : "";
+}
+
+template <typename Item>
+std::string joined(const std::vector<PortIdentity>& ports, Item item)
+{
+    std::string list;
+    for (const auto& port : ports) {
+        if (!list.empty())
+            list += ' ';
+        list += item(port);
+    }
+    return list;
+}
+
+/// Words that need no escaping, or are escaped.
+std::string joined(const std::vector<std::string>& words)
+{
+    std::string list;
+    for (const auto& word : words) {
+        if (!list.empty())
+            list += ' ';
+        list += word;
+    }
+    return list;
+}
+
+using PropertyList = std::vector<std::pair<std::string, std::string>>;
+
+void add_link_types(PropertyList& list, const Identity& identity)
+{
+    constexpr std::array<std::pair<const char*, LinkType>, 6> flags = {{{"ID_RDMA_INFINIBAND", LinkType::infiniband},
+                                                                        {"ID_RDMA_OPA", LinkType::opa},
+                                                                        {"ID_RDMA_ROCE", LinkType::roce},
+                                                                        {"ID_RDMA_IWARP", LinkType::iwarp},
+                                                                        {"ID_RDMA_USNIC", LinkType::usnic},
+                                                                        {"ID_RDMA_EFA", LinkType::efa}}};
+    for (const auto& [key, type] : flags)
+        list.emplace_back(key, identity.has_link_type(type) ? "1" : "");
+}
+
+void add_ports(PropertyList& list, const Identity& identity)
+{
+    if (identity.ports.size() == 1) {
+        const auto& port = identity.ports[0];
+        list.emplace_back("ID_RDMA_PORT", std::to_string(port.port));
+        list.emplace_back("ID_RDMA_PORT_GUID", guid_of(port));
+        list.emplace_back("ID_RDMA_LINK_TYPE", naming::to_string(port.link_type));
+        list.emplace_back("ID_RDMA_NETDEV", text::escape_property(port.netdev.value_or("")));
+    }
+    if (identity.node != Node::device && identity.node != Node::uverbs)
+        return;
+    // a port without a GUID keeps its place in the list
+    list.emplace_back("ID_RDMA_PORT_GUIDS",
+                      joined(identity.ports, [](const auto& port) { return text::format_guid(port.guid.value_or(0)); }));
+    list.emplace_back("ID_RDMA_LINK_TYPES", joined(identity.ports, [](const auto& port) {
+                          return std::string(naming::to_string(port.link_type));
+                      }));
+}
+
+/// Writes one JSON object or array; commas come by themselves.
+class JsonWriter {
+public:
+    void open(char bracket, std::string_view key = {})
+    {
+        start(key);
+        text_ += bracket;
+        first_ = true;
+    }
+    void close(char bracket)
+    {
+        text_ += bracket;
+        first_ = false;
+    }
+    /// An empty text is null: what the kernel did not tell.
+    void string(std::string_view key, std::string_view value)
+    {
+        start(key);
+        text_ += value.empty() ? "null" : text::quote_json(value);
+    }
+    void number(std::string_view key, uint32_t value)
+    {
+        start(key);
+        text_ += std::to_string(value);
+    }
+    void strings(std::string_view key, const std::vector<std::string>& values)
+    {
+        open('[', key);
+        for (const auto& value : values)
+            string({}, value);
+        close(']');
+    }
+    [[nodiscard]] std::string take()
+    {
+        return std::move(text_) + "\n";
+    }
+
+private:
+    void start(std::string_view key)
+    {
+        if (!first_)
+            text_ += ',';
+        first_ = false;
+        if (!key.empty())
+            text_ += text::quote_json(key) + ":";
+    }
+
+    std::string text_;
+    bool first_ = true;
+};
+
+} // namespace
+
+PropertyList properties(const Identity& identity, const Names& names)
+{
+    const auto& device = identity.device;
+    PropertyList list;
+    list.reserve(24);
+    const auto escaped = [](const std::optional<std::string>& value) { return text::escape_property(value.value_or("")); };
+    list.emplace_back("ID_RDMA_INDEX", std::to_string(device.index));
+    list.emplace_back("ID_RDMA_NAME", text::escape_property(device.name));
+    list.emplace_back("ID_RDMA_DRIVER", escaped(identity.driver));
+    list.emplace_back("ID_RDMA_NODE_GUID", text::format_guid(device.node_guid));
+    list.emplace_back("ID_RDMA_SYS_IMAGE_GUID", text::format_guid(device.sys_image_guid));
+    list.emplace_back("ID_RDMA_FW", escaped(device.fw_version));
+    list.emplace_back("ID_RDMA_NODE_TYPE", node_type_name(device.node_type));
+    list.emplace_back("ID_RDMA_PORTS", std::to_string(device.port_count));
+    list.emplace_back("ID_RDMA_PROTOCOL", text::escape_property(protocol_of(identity)));
+    add_link_types(list, identity);
+    add_ports(list, identity);
+    list.emplace_back("ID_RDMA_SMI_PARENT", escaped(device.parent_name));
+    if (identity.node != Node::device) {
+        list.emplace_back("ID_RDMA_DEVLINKS", joined(names.links));
+        list.emplace_back("ID_RDMA_ALIASES", joined(names.aliases));
+    }
+    return list;
+}
+
+std::string format_properties(const Identity& identity, const Names& names)
+{
+    std::string out;
+    for (const auto& [key, value] : properties(identity, names))
+        out += key + "=" + value + "\n";
+    return out;
+}
+
+std::string format_json(const Identity& identity, const Names& names)
+{
+    const auto& device = identity.device;
+    JsonWriter json;
+    json.open('{');
+    json.number("index", device.index);
+    json.string("name", device.name);
+    json.string("node", identity.node == Node::device ? "" : identity.sysname);
+    json.string("driver", identity.driver.value_or(""));
+    json.string("parent", identity.parent.value_or(""));
+    json.string("protocol", protocol_of(identity));
+    json.string("nodeType", node_type_name(device.node_type));
+    json.string("nodeGUID", text::format_guid(device.node_guid));
+    json.string("sysImageGUID", text::format_guid(device.sys_image_guid));
+    json.string("firmware", device.fw_version.value_or(""));
+    json.open('[', "ports");
+    for (const auto& port : identity.ports) {
+        json.open('{');
+        json.number("port", port.port);
+        json.string("linkType", naming::to_string(port.link_type));
+        json.string("portGUID", guid_of(port));
+        json.string("netdev", port.netdev.value_or(""));
+        json.string("state", state_name(port.state));
+        json.close('}');
+    }
+    json.close(']');
+    json.strings("links", names.links);
+    json.strings("aliases", names.aliases);
+    json.close('}');
+    return json.take();
+}
+
+std::string format_summary(const Identity& identity, const Names& names)
+{
+    const auto& device = identity.device;
+    std::string out = text::escape_terminal(device.name) + ": index " + std::to_string(device.index) + ", " +
+                      text::escape_terminal(protocol_of(identity)) + ", node GUID " + text::format_guid(device.node_guid);
+    if (identity.driver)
+        out += ", driver " + text::escape_terminal(*identity.driver);
+    if (device.fw_version)
+        out += ", firmware " + text::escape_terminal(*device.fw_version);
+    out += "\n";
+    for (const auto& port : identity.ports) {
+        out += "  port " + std::to_string(port.port) + ": " + std::string(naming::to_string(port.link_type));
+        if (port.guid)
+            out += ", port GUID " + guid_of(port);
+        if (port.netdev)
+            out += ", network device " + text::escape_terminal(*port.netdev);
+        if (port.state)
+            out += ", " + state_name(port.state);
+        out += "\n";
+    }
+    for (const auto& link : names.links)
+        out += "  /dev/" + link + "\n";
+    return out;
+}
+
+} // namespace rdmad::rdma_id

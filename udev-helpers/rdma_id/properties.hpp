@@ -1,0 +1,26 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+#pragma once
+
+#include "udev-helpers/rdma_id/identity.hpp"
+
+#include <string>
+#include <utility>
+#include <vector>
+
+namespace rdmad::rdma_id {
+
+/// Links below /dev and unit aliases of a node. An RDMA device has neither: it has no node for udev to link to.
+struct Names {
+    std::vector<std::string> links;
+    std::vector<std::string> aliases;
+};
+
+/// Keys and raw values, in the order of rdma_id(8). An empty value unsets the property.
+[[nodiscard]] std::vector<std::pair<std::string, std::string>> properties(const Identity& identity, const Names& names);
+
+/// Each prints to a string that ends in a line break. Values are escaped for their format.
+[[nodiscard]] std::string format_properties(const Identity& identity, const Names& names);
+[[nodiscard]] std::string format_json(const Identity& identity, const Names& names);
+[[nodiscard]] std::string format_summary(const Identity& identity, const Names& names);
+
+} // namespace rdmad::rdma_id

@@ -1,0 +1,150 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+#include "udev-helpers/rdma_id/subject.hpp"
+
+#include "core/base/c_ptr.hpp"
+#include "core/base/text.hpp"
+
+#include <array>
+#include <cstdlib>
+#include <sys/stat.h>
+#include <sys/sysmacros.h>
+
+namespace rdmad::rdma_id {
+
+namespace {
+
+using sysfs::Directory;
+using sysfs::RdmaDevice;
+
+// A rename between two reads is seen and the reads are done again. Nobody renames that often.
+constexpr int max_renames = 5;
+
+std::optional<Node> node_of(std::string_view subsystem, std::string_view sysname)
+{
+    if (subsystem == "infiniband")
+        return Node::device;
+    if (subsystem == "infiniband_verbs" && sysname.starts_with("uverbs"))
+        return Node::uverbs;
+    if (subsystem == "infiniband_mad" && sysname.starts_with("umad"))
+        return Node::umad;
+    if (subsystem == "infiniband_mad" && sysname.starts_with("issm"))
+        return Node::issm;
+    return std::nullopt;
+}
+
+struct Parent {
+    std::string name;
+    RdmaDevice device;
+};
+
+/// The RDMA device of a node, by the name in its ibdev attribute. Udev runs in parallel with whoever renames the device: the
+/// name is read again once the directory is open, for then it is held over any further rename.
+Result<std::optional<Parent>> parent_of_node(const Directory& root, const Directory& node)
+{
+    auto name = node.read("ibdev");
+    for (int i = 0; name && i < max_renames; i++) {
+        auto device = RdmaDevice::open(root, name.text);
+        if (!device)
+            return tl::unexpected<Error>(std::move(device).error());
+        auto again = node.read("ibdev");
+        if (*device && again.text == name.text)
+            return Parent{std::move(name.text), std::move(**device)};
+        name = std::move(again);
+    }
+    return std::optional<Parent>();
+}
+
+Result<std::optional<Subject>> subject_in(const Directory& root, const Directory& directory, std::string_view sysname)
+{
+    const auto subsystem = directory.link_name("subsystem");
+    const auto node = node_of(subsystem.value_or(""), sysname);
+    if (!node)
+        return std::optional<Subject>();
+
+    if (*node == Node::device) {
+        auto device = RdmaDevice::open(root, sysname);
+        if (!device)
+            return tl::unexpected<Error>(std::move(device).error());
+        if (!*device)
+            return std::optional<Subject>();
+        return Subject{*node, std::string(sysname), std::nullopt, std::string(sysname), std::move(**device)};
+    }
+
+    std::optional<uint32_t> port;
+    if (*node != Node::uverbs) {
+        port = text::parse_u32(directory.read("port").text);
+        if (!port)
+            return std::optional<Subject>();
+    }
+    auto parent = parent_of_node(root, directory);
+    if (!parent)
+        return tl::unexpected<Error>(std::move(parent).error());
+    if (!*parent)
+        return std::optional<Subject>();
+    return Subject{*node, std::string(sysname), port, std::move((*parent)->name), std::move((*parent)->device)};
+}
+
+Result<std::optional<Subject>> subject_at(const Directory& root, const std::string& path, std::string_view sysname)
+{
+    const auto directory = root.open_below(path);
+    if (!directory)
+        return tl::unexpected<Error>(directory.error());
+    if (!*directory)
+        return std::optional<Subject>();
+    return subject_in(root, **directory, sysname);
+}
+
+/// "mlx5_0", or "umad0" for convenience. No slash in it.
+Result<std::optional<Subject>> subject_of_name(const Directory& root, const std::string& name)
+{
+    if (name.empty() || name == "." || name == "..")
+        return std::optional<Subject>();
+    for (const auto* subsystem : {"class/infiniband/", "class/infiniband_verbs/", "class/infiniband_mad/"}) {
+        auto subject = subject_at(root, subsystem + name, name);
+        if (!subject || *subject)
+            return subject;
+    }
+    return std::optional<Subject>();
+}
+
+} // namespace
+
+std::string_view to_string(Node node)
+{
+    constexpr std::array<std::string_view, 4> names = {"device", "uverbs", "umad", "issm"};
+    return names[static_cast<size_t>(node)];
+}
+
+std::string_view class_of(Node node)
+{
+    constexpr std::array<std::string_view, 4> classes = {"infiniband", "infiniband_verbs", "infiniband_mad",
+                                                         "infiniband_mad"};
+    return classes[static_cast<size_t>(node)];
+}
+
+Result<std::optional<Subject>> find_subject(const Directory& root, const std::string& argument)
+{
+    if (argument.find('/') == std::string::npos)
+        return subject_of_name(root, argument);
+
+    struct stat status;
+    if (stat(argument.c_str(), &status) < 0)
+        return std::optional<Subject>();
+    if (S_ISCHR(status.st_mode)) {
+        const std::string path =
+            "dev/char/" + std::to_string(major(status.st_rdev)) + ":" + std::to_string(minor(status.st_rdev));
+        return subject_at(root, path, root.link_name(path).value_or(""));
+    }
+    // the name is that of the directory itself, whatever link or ".." led there
+    const CPtr<char, free> path(realpath(argument.c_str(), nullptr));
+    if (!path)
+        return std::optional<Subject>();
+    return subject_at(root, path.get(), sysfs::last_component(path.get()));
+}
+
+Result<std::optional<Subject>> subject_of_event(const Directory& root, const std::string& devpath)
+{
+    return subject_at(root, "." + devpath, sysfs::last_component(devpath));
+}
+
+} // namespace rdmad::rdma_id

@@ -1,0 +1,33 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+#pragma once
+
+#include "core/sysfs/rdma_device.hpp"
+
+#include <optional>
+#include <string>
+
+namespace rdmad::rdma_id {
+
+enum class Node { device, uverbs, umad, issm };
+
+/// "uverbs", "umad", "issm"; "device" for the RDMA device itself, which has no node.
+[[nodiscard]] std::string_view to_string(Node node);
+/// Where the kernel lists such nodes: "infiniband_mad" below /sys/class.
+[[nodiscard]] std::string_view class_of(Node node);
+
+/// What is asked about: an RDMA device, or a device node of one.
+struct Subject {
+    Node node;
+    std::string sysname;           ///< "umad0"; the device's name for the device itself
+    std::optional<uint32_t> port;  ///< of umad and issm
+    std::string device_name;       ///< as it was when device was opened
+    sysfs::RdmaDevice device;
+};
+
+/// What DEVICE on the command line means: a sysfs path, a device node or a name. None if it is no RDMA device.
+[[nodiscard]] Result<std::optional<Subject>> find_subject(const sysfs::Directory& root, const std::string& argument);
+
+/// The device of a udev event: DEVPATH, below root.
+[[nodiscard]] Result<std::optional<Subject>> subject_of_event(const sysfs::Directory& root, const std::string& devpath);
+
+} // namespace rdmad::rdma_id
