@@ -5,7 +5,6 @@
 #include <linux/netlink.h>
 #include <netlink/netlink.h>
 #include <sys/socket.h>
-#include <sys/time.h>
 
 namespace rdmad::nldev {
 
@@ -14,12 +13,11 @@ namespace {
 // The largest answers that we ask for stay below NLMSG_DEFAULT_SIZE (8 KiB); a longer one is seen by MSG_TRUNC.
 constexpr size_t buffer_size = 16384;
 
-// An answer comes at once, but for GET_CHARDEV, which waits for a module to load.
-constexpr timeval answer_timeout = {60, 0};
-
 } // namespace
 
-KernelTransport::KernelTransport(Socket socket) : socket_(std::move(socket)), buffer_(buffer_size) {}
+KernelTransport::KernelTransport(Socket socket) : socket_(std::move(socket)), buffer_(std::make_unique_for_overwrite<std::byte[]>(buffer_size))
+{
+}
 
 Result<KernelTransport::Socket> KernelTransport::connect()
 {
@@ -32,9 +30,8 @@ Result<KernelTransport::Socket> KernelTransport::connect()
         return fail(errno != 0 ? errno : EPROTO, "RDMA netlink");
     const int fd = nl_socket_get_fd(socket.get());
     const int on = 1;
-    if (setsockopt(fd, SOL_NETLINK, NETLINK_EXT_ACK, &on, sizeof on) < 0 ||
-        setsockopt(fd, SOL_SOCKET, SO_RCVTIMEO, &answer_timeout, sizeof answer_timeout) < 0)
-        return fail(errno, "RDMA netlink socket options");
+    if (setsockopt(fd, SOL_NETLINK, NETLINK_EXT_ACK, &on, sizeof on) < 0)
+        return fail(errno, "RDMA netlink, extended ACK");
     return socket;
 }
 
@@ -55,11 +52,15 @@ Result<void> KernelTransport::send(std::string_view message)
     return {};
 }
 
-// Not nl_recv(): it hides the length of a truncated datagram behind an error code, and reads each one twice to avoid that.
+// Not nl_recv(): it reads each datagram twice, or tells of a truncated one by an error without saying whose it was.
+//
+// Nothing is waited for: the kernel handles a request within send(), modules to load included, and the next step of a dump
+// within the receive() before it (netlink_unicast_kernel(), netlink_recvmsg(), net/netlink/af_netlink.c). An answer that is
+// not there now never comes.
 Result<Datagram> KernelTransport::receive()
 {
     sockaddr_nl sender = {};
-    iovec where = {buffer_.data(), buffer_.size()};
+    iovec where = {buffer_.get(), buffer_size};
     msghdr header = {};
     header.msg_name = &sender;
     header.msg_namelen = sizeof sender;
@@ -68,11 +69,11 @@ Result<Datagram> KernelTransport::receive()
 
     ssize_t size;
     do
-        size = recvmsg(nl_socket_get_fd(socket_.get()), &header, 0);
+        size = recvmsg(nl_socket_get_fd(socket_.get()), &header, MSG_DONTWAIT);
     while (size < 0 && errno == EINTR);
     if (size < 0)
-        return fail(errno == EAGAIN ? ETIMEDOUT : errno, "receiving from RDMA netlink");
-    return Datagram{{buffer_.data(), static_cast<size_t>(size)}, sender.nl_pid, (header.msg_flags & MSG_TRUNC) != 0};
+        return fail(errno == EAGAIN ? ENODATA : errno, "receiving from RDMA netlink");
+    return Datagram{{buffer_.get(), static_cast<size_t>(size)}, sender.nl_pid, (header.msg_flags & MSG_TRUNC) != 0};
 }
 
 Result<void> KernelTransport::reset()

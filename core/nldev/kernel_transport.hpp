@@ -4,8 +4,8 @@
 #include "core/base/c_ptr.hpp"
 #include "core/nldev/transport.hpp"
 
+#include <memory>
 #include <netlink/socket.h>
-#include <vector>
 
 namespace rdmad::nldev {
 
@@ -28,7 +28,7 @@ private:
     [[nodiscard]] static Result<Socket> connect();
 
     Socket socket_;
-    std::vector<std::byte> buffer_;
+    std::unique_ptr<std::byte[]> buffer_;
 };
 
 } // namespace rdmad::nldev

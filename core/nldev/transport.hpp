@@ -26,7 +26,7 @@ public:
     virtual ~Transport() = default;
 
     [[nodiscard]] virtual Result<void> send(std::string_view message) = 0;
-    /// Waits for the next datagram. ENOBUFS: answers were lost; ETIMEDOUT: none came.
+    /// The next datagram. ENOBUFS: answers were lost; ENODATA: there is none and none will come.
     [[nodiscard]] virtual Result<Datagram> receive() = 0;
     /// Forgets what is still to be read: the rest of an abandoned dump.
     [[nodiscard]] virtual Result<void> reset() = 0;

@@ -49,13 +49,23 @@ Result<std::optional<Directory>> Directory::open_below(const std::string& path) 
     return open_at(fd(), path);
 }
 
+UniqueFd Directory::open_attribute(const std::string& path) const
+{
+    return UniqueFd(openat(fd(), path.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY));
+}
+
 Attribute Directory::read(const std::string& path) const
 {
-    const UniqueFd file(openat(fd(), path.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY));
-    if (!file)
+    const auto attribute = open_attribute(path);
+    if (!attribute)
         return {is_missing(errno) ? Attribute::State::missing : Attribute::State::unreadable};
+    return read(attribute);
+}
+
+Attribute Directory::read(const UniqueFd& attribute)
+{
     char text[page_size + 1];
-    const ssize_t size = ::read(file.get(), text, sizeof text);
+    const ssize_t size = pread(attribute.get(), text, sizeof text, 0);
     if (size < 0)
         return {is_missing(errno) ? Attribute::State::missing : Attribute::State::unreadable};
     if (static_cast<size_t>(size) > page_size)
@@ -78,10 +88,10 @@ bool Directory::contains(const std::string& path) const
     return faccessat(fd(), path.c_str(), F_OK, 0) == 0;
 }
 
-std::optional<uint64_t> Directory::inode() const
+std::optional<uint64_t> Directory::inode(const std::string& path) const
 {
     struct stat status;
-    if (fstat(fd(), &status) < 0)
+    if (fstatat(fd(), path.c_str(), &status, 0) < 0)
         return std::nullopt;
     return status.st_ino;
 }

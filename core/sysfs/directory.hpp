@@ -36,13 +36,16 @@ public:
     [[nodiscard]] Result<std::optional<Directory>> open_below(const std::string& path) const;
 
     [[nodiscard]] Attribute read(const std::string& path) const;
+    /// For an attribute that changes while one looks. An open one gives its value anew each time.
+    [[nodiscard]] UniqueFd open_attribute(const std::string& path) const;
+    [[nodiscard]] static Attribute read(const UniqueFd& attribute);
     /// The last component of what a symbolic link points to; none if there is no such link.
     [[nodiscard]] std::optional<std::string> link_name(const std::string& path) const;
     [[nodiscard]] bool contains(const std::string& path) const;
 
-    /// Inode number. In sysfs it stays over a rename and is not given to another directory until 2^32 others were made
+    /// Inode number of a directory below. In sysfs it stays over a rename and is not given to another directory until 2^32 others were made
     /// (kernfs_new_node(), fs/kernfs/dir.c).
-    [[nodiscard]] std::optional<uint64_t> inode() const;
+    [[nodiscard]] std::optional<uint64_t> inode(const std::string& path = ".") const;
 
     [[nodiscard]] int fd() const
     {

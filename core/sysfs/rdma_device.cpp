@@ -10,6 +10,17 @@ namespace {
 // the largest GID tables known have 256 entries (mlx5)
 constexpr uint32_t max_gids = 256;
 
+/// The kernel lets a device be renamed to anything.
+bool is_component(std::string_view name)
+{
+    return !name.empty() && name != "." && name != ".." && name.find('/') == std::string_view::npos;
+}
+
+std::string device_path(std::string_view name)
+{
+    return "class/infiniband/" + std::string(name);
+}
+
 std::string port_path(uint32_t port, std::string_view attribute)
 {
     return "ports/" + std::to_string(port) + "/" + std::string(attribute);
@@ -36,15 +47,19 @@ std::optional<uint64_t> parse_gid_low_half(std::string_view gid)
 
 Result<std::optional<RdmaDevice>> RdmaDevice::open(const Directory& root, std::string_view name)
 {
-    // the kernel lets a device be renamed to anything
-    if (name.empty() || name == "." || name == ".." || name.find('/') != std::string_view::npos)
+    if (!is_component(name))
         return std::optional<RdmaDevice>();
-    auto directory = root.open_below("class/infiniband/" + std::string(name));
+    auto directory = root.open_below(device_path(name));
     if (!directory)
         return tl::unexpected<Error>(std::move(directory).error());
     if (!*directory)
         return std::optional<RdmaDevice>();
     return RdmaDevice(std::move(**directory));
+}
+
+std::optional<uint64_t> RdmaDevice::inode(const Directory& root, std::string_view name)
+{
+    return is_component(name) ? root.inode(device_path(name)) : std::nullopt;
 }
 
 std::optional<uint64_t> RdmaDevice::port_guid(uint32_t port) const

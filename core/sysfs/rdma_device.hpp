@@ -15,7 +15,9 @@ public:
     /// root is /sys. None if there is no device of that name, or it cannot be one.
     [[nodiscard]] static Result<std::optional<RdmaDevice>> open(const Directory& root, std::string_view name);
 
-    /// Of the device's directory; the same after a rename.
+    /// Of the directory of the device that has that name now.
+    [[nodiscard]] static std::optional<uint64_t> inode(const Directory& root, std::string_view name);
+    /// Of this device's directory; the same after a rename.
     [[nodiscard]] std::optional<uint64_t> inode() const
     {
         return directory_.inode();

@@ -27,7 +27,8 @@
  *                       list, one a port: a:b, where 0 is a port without GUID
  *   state=active|down|init|armed
  *   netdev=a:b          network devices of ports 1, 2, ... (iWARP needs them)
- *   parent=platform|0000:03:00.0
+ *   parent=platform|0000:03:00.0    without it, ports that speak InfiniBand or
+ *                       OPA get a platform device, others hang on nothing
  *   driver=N            enum rdma_driver_id; the default, RXE, lets libibverbs
  *                       open the device
  *   disassociate=0      removal waits for open uverbs files, as with many
@@ -726,7 +727,8 @@ static struct mock_dev *mock_make(const struct mock_cfg *c, struct pci_dev *pdev
 	if (pdev) {
 		m->pdev = pdev;
 		m->ib.dev.parent = &pdev->dev;
-	} else if (!strcmp(c->parent, "platform")) {
+	} else if (!strcmp(c->parent, "platform") || (!c->parent[0] && mads)) {
+		/* IPoIB takes it for granted that a device has a parent */
 		m->plat = platform_device_register_simple(DRV, id, NULL, 0);
 		if (IS_ERR(m->plat)) {
 			ret = PTR_ERR(m->plat);

@@ -13,6 +13,7 @@
 #include <dirent.h>
 #include <fcntl.h>
 #include <sys/file.h>
+#include <sys/stat.h>
 
 namespace rdmad::rdma_id {
 
@@ -106,6 +107,19 @@ void Claims::note_loss(const std::string& key, const Claim& loser, const Claiman
             owner.index);
 }
 
+/// 0, or an errno value.
+int Claims::take(const std::string& claimant, const std::string& path) const
+{
+    if (symlink(claimant.c_str(), path.c_str()) == 0)
+        return 0;
+    if (errno != ENOENT)
+        return errno;
+    mkdir(directory_.c_str(), 0755);
+    mkdir((directory_ + "/" + taken).c_str(), 0755);
+    mkdir((directory_ + "/" + lost).c_str(), 0755);
+    return symlink(claimant.c_str(), path.c_str()) == 0 ? 0 : errno;
+}
+
 Result<bool> Claims::settle(const Claim& claim)
 {
     const Claimant& me = claim.claimant;
@@ -113,10 +127,13 @@ Result<bool> Claims::settle(const Claim& claim)
     const auto path = this->path(taken, key);
     const auto mine = to_text(me);
 
-    if (writable_ && symlink(mine.c_str(), path.c_str()) == 0)
-        return true;
-    if (writable_ && errno != EEXIST)
-        return fail(errno, path);
+    if (writable_) {
+        const int error = take(mine, path);
+        if (error == 0)
+            return true;
+        if (error != EEXIST)
+            return fail(error, path);
+    }
     const auto current = read_link(path);
     if (current == mine || (!current && !writable_))
         return true;

@@ -40,6 +40,7 @@ public:
 private:
     [[nodiscard]] Result<bool> is_alive(uint64_t guid, const Claimant& owner);
     [[nodiscard]] std::string path(const char* kind, const std::string& key) const;
+    [[nodiscard]] int take(const std::string& claimant, const std::string& path) const;
     void note_loss(const std::string& key, const Claim& loser, const Claimant& owner) const;
     void release_link(const std::string& key, uint32_t index) const;
 

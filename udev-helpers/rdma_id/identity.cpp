@@ -72,7 +72,6 @@ Result<std::optional<Identity>> identify(nldev::Client& client, const Subject& s
     identity.node = subject.node;
     identity.sysname = subject.sysname;
     identity.driver = std::move(*driver);
-    identity.parent = subject.device.parent();
 
     const uint32_t first = subject.port.value_or(1);
     const uint32_t last = subject.port.value_or(device.port_count);

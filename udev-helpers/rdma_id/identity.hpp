@@ -23,7 +23,6 @@ struct Identity {
     std::string sysname;  ///< "umad0"
     nldev::Device device;
     std::optional<std::string> driver;
-    std::optional<std::string> parent;
     std::vector<PortIdentity> ports;
 
     [[nodiscard]] bool has_link_type(naming::LinkType type) const;

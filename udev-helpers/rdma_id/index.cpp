@@ -41,12 +41,7 @@ private:
     {
         if (!candidate || !*candidate)
             return candidate;
-        auto directory = sysfs::RdmaDevice::open(root_, (*candidate)->name);
-        if (!directory)
-            return tl::unexpected<Error>(std::move(directory).error());
-        if (*directory && (*directory)->inode() == inode_)
-            return candidate;
-        return std::optional<nldev::Device>();
+        return sysfs::RdmaDevice::inode(root_, (*candidate)->name) == inode_ ? candidate : FoundDevice();
     }
 
     nldev::Client& client_;
@@ -54,7 +49,7 @@ private:
     uint64_t inode_;
 };
 
-FoundDevice search_new(Search& search, const std::string& name, const IndexHints& hints)
+FoundDevice search_new(Search& search, const std::string& name, IndexHints& hints)
 {
     const auto last = hints.last();
     const uint32_t first = last ? *last + 1 : 0;

@@ -1,7 +1,9 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 #include "udev-helpers/rdma_id/index_hints.hpp"
 
+#include <cerrno>
 #include <fcntl.h>
+#include <sys/stat.h>
 
 namespace rdmad::rdma_id {
 
@@ -48,32 +50,35 @@ void write_slot(int file, uint64_t inode, uint32_t index)
 
 } // namespace
 
-IndexHints IndexHints::open(const std::string& path, bool writable)
+int IndexHints::file()
 {
-    constexpr int flags = O_CLOEXEC | O_NOFOLLOW;
-    IndexHints hints;
-    hints.file_.reset(writable ? ::open(path.c_str(), flags | O_RDWR | O_CREAT, 0644) : ::open(path.c_str(), flags | O_RDONLY));
-    hints.writable_ = writable && hints.file_;
-    return hints;
+    if (file_)
+        return file_->get();
+    const auto path = directory_ + "/index-hints";
+    const int flags = O_CLOEXEC | O_NOFOLLOW | (writable_ ? O_RDWR | O_CREAT : O_RDONLY);
+    file_.emplace(open(path.c_str(), flags, 0644));
+    if (!*file_ && errno == ENOENT && writable_ && mkdir(directory_.c_str(), 0755) == 0)
+        file_->reset(open(path.c_str(), flags, 0644));
+    return file_->get();
 }
 
-std::optional<uint32_t> IndexHints::find(uint64_t inode) const
+std::optional<uint32_t> IndexHints::find(uint64_t inode)
 {
-    return read_slot(file_.get(), inode);
+    return read_slot(file(), inode);
 }
 
-std::optional<uint32_t> IndexHints::last() const
+std::optional<uint32_t> IndexHints::last()
 {
-    return read_slot(file_.get(), no_inode);
+    return read_slot(file(), no_inode);
 }
 
 void IndexHints::remember(uint64_t inode, uint32_t index)
 {
-    if (!writable_)
+    if (!writable_ || file() < 0)
         return;
-    write_slot(file_.get(), inode, index);
+    write_slot(file(), inode, index);
     if (const auto highest = last(); !highest || *highest < index)
-        write_slot(file_.get(), no_inode, index);
+        write_slot(file(), no_inode, index);
 }
 
 } // namespace rdmad::rdma_id

@@ -13,17 +13,21 @@ namespace rdmad::rdma_id {
 /// without a lock, slots collide, and directories go; whoever uses an index asks the kernel first.
 class IndexHints {
 public:
-    /// A missing or foreign file is an empty one. writable: make it, if need be.
-    [[nodiscard]] static IndexHints open(const std::string& path, bool writable);
+    /// A missing or foreign file is an empty one; it is opened when it is first needed. writable: make it, if need be, and
+    /// the directory that it stands in.
+    IndexHints(std::string directory, bool writable) : directory_(std::move(directory)), writable_(writable) {}
 
-    [[nodiscard]] std::optional<uint32_t> find(uint64_t inode) const;
+    [[nodiscard]] std::optional<uint32_t> find(uint64_t inode);
     /// The highest index that was ever remembered: the kernel counts upwards.
-    [[nodiscard]] std::optional<uint32_t> last() const;
+    [[nodiscard]] std::optional<uint32_t> last();
     void remember(uint64_t inode, uint32_t index);
 
 private:
-    UniqueFd file_;
-    bool writable_ = false;
+    [[nodiscard]] int file();
+
+    std::string directory_;
+    bool writable_;
+    std::optional<UniqueFd> file_;
 };
 
 } // namespace rdmad::rdma_id

@@ -12,7 +12,6 @@
 #include <cerrno>
 #include <cstdio>
 #include <cstdlib>
-#include <sys/stat.h>
 
 // Standard output is for udev or the user, standard error for a person: udevd puts it into the journal.
 
@@ -30,18 +29,6 @@ std::string_view environment(const char* name)
     return value ? value : "";
 }
 
-IndexHints open_hints(bool writable)
-{
-    const std::string directory = state_directory;
-    const std::string path = directory + "/index-hints";
-    if (writable && access(path.c_str(), F_OK) < 0) {
-        mkdir(directory.c_str(), 0755);
-        mkdir((directory + "/claims").c_str(), 0755);
-        mkdir((directory + "/contested").c_str(), 0755);
-    }
-    return IndexHints::open(path, writable);
-}
-
 Result<std::optional<Subject>> subject_of(const Options& options, const sysfs::Directory& root)
 {
     if (options.device)
@@ -53,7 +40,7 @@ Result<std::optional<Subject>> subject_of(const Options& options, const sysfs::D
 Result<std::string> describe(const Options& options, const sysfs::Directory& root, nldev::Client& client,
                              const Subject& subject)
 {
-    auto hints = open_hints(options.event);
+    IndexHints hints(state_directory, options.event);
     const auto earlier = options.device ? std::nullopt : text::parse_u32(environment("ID_RDMA_INDEX"));
     auto device = find_device(client, root, subject.device, subject.device_name, earlier, hints);
     if (!device)

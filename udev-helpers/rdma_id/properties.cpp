@@ -190,7 +190,6 @@ std::string format_json(const Identity& identity, const Names& names)
     json.string("name", device.name);
     json.string("node", identity.node == Node::device ? "" : identity.sysname);
     json.string("driver", identity.driver.value_or(""));
-    json.string("parent", identity.parent.value_or(""));
     json.string("protocol", protocol_of(identity));
     json.string("nodeType", node_type_name(device.node_type));
     json.string("nodeGUID", text::format_guid(device.node_guid));

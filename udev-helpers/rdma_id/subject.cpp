@@ -41,12 +41,13 @@ struct Parent {
 /// name is read again once the directory is open, for then it is held over any further rename.
 Result<std::optional<Parent>> parent_of_node(const Directory& root, const Directory& node)
 {
-    auto name = node.read("ibdev");
+    const auto ibdev = node.open_attribute("ibdev");
+    auto name = Directory::read(ibdev);
     for (int i = 0; name && i < max_renames; i++) {
         auto device = RdmaDevice::open(root, name.text);
         if (!device)
             return tl::unexpected<Error>(std::move(device).error());
-        auto again = node.read("ibdev");
+        auto again = Directory::read(ibdev);
         if (*device && again.text == name.text)
             return Parent{std::move(name.text), std::move(**device)};
         name = std::move(again);
