@@ -26,7 +26,8 @@
  *   pguid=HEX           GUID of port 1, further ports count up from it; or a
  *                       list, one a port: a:b, where 0 is a port without GUID
  *   state=active|down|init|armed
- *   netdev=a:b          network devices of ports 1, 2, ... (iWARP needs them)
+ *   netdev=a:b          network devices of ports 1, 2, ..., empty for none
+ *                       (iWARP needs them)
  *   parent=platform|0000:03:00.0    without it, ports that speak InfiniBand or
  *                       OPA get a platform device, others hang on nothing
  *   driver=N            enum rdma_driver_id; the default, RXE, lets libibverbs
@@ -754,6 +755,8 @@ static struct mock_dev *mock_make(const struct mock_cfg *c, struct pci_dev *pdev
 
 		strscpy(names, c->netdev, sizeof(names));
 		for (i = 1; i <= m->nports && (one = strsep(&rest, ":")); i++) {
+			if (!*one)
+				continue;
 			ret = -ENODEV;
 			nd = dev_get_by_name(&init_net, one);
 			if (!nd)

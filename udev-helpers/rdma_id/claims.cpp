@@ -4,11 +4,11 @@
 #include "core/base/c_ptr.hpp"
 #include "core/base/text.hpp"
 #include "core/naming/links.hpp"
+#include "udev-helpers/rdma_id/log.hpp"
 
 #include <array>
 #include <cerrno>
 #include <climits>
-#include <cstdio>
 #include <cstdlib>
 #include <dirent.h>
 #include <fcntl.h>
@@ -21,6 +21,8 @@ namespace {
 
 constexpr char taken[] = "claims";
 constexpr char lost[] = "contested";
+
+constexpr std::array device_nodes = {Node::uverbs, Node::umad, Node::issm};
 
 std::string key_of(uint64_t guid, uint32_t port, Node node)
 {
@@ -101,10 +103,11 @@ void Claims::note_loss(const std::string& key, const Claim& loser, const Claiman
     if (read_link(path) == mine)
         return;
     unlink(path.c_str());
+    mkdir((directory_ + "/" + lost).c_str(), 0755);
     [[maybe_unused]] const int noted = symlink(mine.c_str(), path.c_str());
-    fprintf(stderr, "%s of RDMA device %u does not get %s: %s of device %u has the same GUID and the lower index\n",
-            loser.claimant.sysname.c_str(), loser.claimant.index, link_name(loser).c_str(), owner.sysname.c_str(),
-            owner.index);
+    warn(loser.claimant.sysname + " of RDMA device " + std::to_string(loser.claimant.index) + " does not get " +
+         link_name(loser) + ": " + owner.sysname + " of device " + std::to_string(owner.index) +
+         " has the same GUID and the lower index");
 }
 
 /// 0, or an errno value.
@@ -116,7 +119,6 @@ int Claims::take(const std::string& claimant, const std::string& path) const
         return errno;
     mkdir(directory_.c_str(), 0755);
     mkdir((directory_ + "/" + taken).c_str(), 0755);
-    mkdir((directory_ + "/" + lost).c_str(), 0755);
     return symlink(claimant.c_str(), path.c_str()) == 0 ? 0 : errno;
 }
 
@@ -169,34 +171,44 @@ Result<bool> Claims::settle(const Claim& claim)
     return true;
 }
 
-void Claims::release_link(const std::string& key, uint32_t index) const
+void Claims::release_link(const std::string& key, uint32_t index, bool is_last_call) const
 {
     const auto path = this->path(taken, key);
     const auto owner = parse_claimant(read_link(path).value_or(""), Node::device);
-    if (!owner || owner->index != index)
+    if (owner && owner->index == index)
+        unlink(path.c_str());
+    else if (!is_last_call)
         return;
-    unlink(path.c_str());
 
-    const CPtr<DIR, closedir> losers(opendir((directory_ + "/" + lost).c_str()));
+    const auto contested = directory_ + "/" + lost;
+    const CPtr<DIR, closedir> losers(opendir(contested.c_str()));
     while (const dirent* entry = losers ? readdir(losers.get()) : nullptr) {
         const std::string_view name = entry->d_name;
         if (!name.starts_with(key + "-"))
             continue;
         const auto loser = name.substr(key.size() + 1);
-        unlink((directory_ + "/" + lost + "/" + entry->d_name).c_str());
-        for (const auto node : {Node::uverbs, Node::umad, Node::issm})
+        if (is_last_call)
+            unlink((contested + "/" + entry->d_name).c_str());
+        for (const auto node : device_nodes)
             if (loser.starts_with(to_string(node)))
                 trigger(root_, node, std::string(loser));
     }
+    // the rules look for it; it stays if it is not empty
+    if (is_last_call)
+        rmdir(contested.c_str());
 }
 
-void Claims::release(uint32_t index, const std::vector<uint64_t>& port_guids, std::optional<uint64_t> node_guid)
+void Claims::release(uint32_t index, Node node, const std::vector<uint64_t>& port_guids, std::optional<uint64_t> node_guid)
 {
-    for (const auto guid : port_guids)
-        for (const auto node : {Node::uverbs, Node::umad, Node::issm})
-            release_link(key_of(guid, 1, node), index);
-    if (node_guid)
-        release_link(key_of(*node_guid, 0, Node::uverbs), index);
+    const bool is_last_call = node == Node::device;
+    for (const auto each : device_nodes) {
+        if (!is_last_call && each != node)
+            continue;
+        for (const auto guid : port_guids)
+            release_link(key_of(guid, 1, each), index, is_last_call);
+        if (node_guid && each == Node::uverbs)
+            release_link(key_of(*node_guid, 0, each), index, is_last_call);
+    }
 }
 
 } // namespace rdmad::rdma_id

@@ -31,18 +31,20 @@ public:
     {
     }
 
-    /// Whether the claimant has the link. A loss is told on stderr once.
+    /// Whether the claimant has the link. A loss is told in the journal once.
     [[nodiscard]] Result<bool> settle(const Claim& claim);
 
-    /// Gives up what a removed device had and lets those who lost to it try again.
-    void release(uint32_t index, const std::vector<uint64_t>& port_guids, std::optional<uint64_t> node_guid);
+    /// Gives up what a node of that device had for these GUIDs (device: all its nodes) and lets those who lost to it try
+    /// again. To be called for the nodes as they go, and once more for the device: systemd may hear of the next owner before
+    /// it hears that the last one went, and would then ignore it.
+    void release(uint32_t index, Node node, const std::vector<uint64_t>& port_guids, std::optional<uint64_t> node_guid);
 
 private:
     [[nodiscard]] Result<bool> is_alive(uint64_t guid, const Claimant& owner);
     [[nodiscard]] std::string path(const char* kind, const std::string& key) const;
     [[nodiscard]] int take(const std::string& claimant, const std::string& path) const;
     void note_loss(const std::string& key, const Claim& loser, const Claimant& owner) const;
-    void release_link(const std::string& key, uint32_t index) const;
+    void release_link(const std::string& key, uint32_t index, bool is_last_call) const;
 
     nldev::Client& client_;
     const sysfs::Directory& root_;

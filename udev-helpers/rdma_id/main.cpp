@@ -4,13 +4,13 @@
 #include "udev-helpers/rdma_id/claims.hpp"
 #include "udev-helpers/rdma_id/exit_code.hpp"
 #include "udev-helpers/rdma_id/index.hpp"
+#include "udev-helpers/rdma_id/log.hpp"
 #include "udev-helpers/rdma_id/modules.hpp"
 #include "udev-helpers/rdma_id/names.hpp"
 #include "udev-helpers/rdma_id/options.hpp"
 #include "udev-helpers/rdma_id/rename.hpp"
 
 #include <cerrno>
-#include <cstdio>
 #include <cstdlib>
 
 // Standard output is for udev or the user, standard error for a person: udevd puts it into the journal.
@@ -33,7 +33,7 @@ Result<std::optional<Subject>> subject_of(const Options& options, const sysfs::D
 {
     if (options.device)
         return find_subject(root, *options.device);
-    return subject_of_event(root, std::string(environment("DEVPATH")));
+    return subject_of_event(root, environment("DEVPATH"), environment("SUBSYSTEM"));
 }
 
 /// What stdout gets, empty if the device is gone.
@@ -55,10 +55,10 @@ Result<std::string> describe(const Options& options, const sysfs::Directory& roo
 
     if (subject.node == Node::device) {
         if (auto loaded = load_modules(client, root, **identity, options.load, module_lists); !loaded)
-            fprintf(stderr, "rdma_id: %s\n", loaded.error().message().c_str());
+            warn(loaded.error().message());
         if (options.event && environment("ACTION") == "move")
             if (auto followed = follow_rename(client, root, **identity, environment("DEVPATH_OLD"), udev_run); !followed)
-                fprintf(stderr, "rdma_id: %s\n", followed.error().message().c_str());
+                warn(followed.error().message());
     }
     Claims claims(client, root, state_directory, options.event);
     const auto names = names_of(**identity, claims);
@@ -75,30 +75,32 @@ Result<std::string> describe(const Options& options, const sysfs::Directory& roo
     return format_summary(**identity, *names);
 }
 
-/// A device has gone: what it was is in the environment, out of udev's database.
+/// A device or node has gone: what it was is in the environment, out of udev's database.
 void release_claims(const sysfs::Directory& root, nldev::Client& client)
 {
     const auto index = text::parse_u32(environment("ID_RDMA_INDEX"));
-    if (!index)
+    const auto node = node_of(environment("SUBSYSTEM"), sysfs::last_component(environment("DEVPATH")));
+    if (!index || !node)
         return;
     std::vector<uint64_t> guids;
-    for (const auto word : text::split(environment("ID_RDMA_PORT_GUIDS"), ' '))
-        if (const auto guid = text::parse_hex_u64(word); guid)
-            guids.push_back(*guid);
+    for (const auto* property : {"ID_RDMA_PORT_GUID", "ID_RDMA_PORT_GUIDS"})
+        for (const auto word : text::split(environment(property), ' '))
+            if (const auto guid = text::parse_hex_u64(word); guid)
+                guids.push_back(*guid);
     Claims(client, root, state_directory, true)
-        .release(*index, guids, text::parse_hex_u64(environment("ID_RDMA_NODE_GUID")));
+        .release(*index, *node, guids, text::parse_hex_u64(environment("ID_RDMA_NODE_GUID")));
 }
 
 ExitCode refused(const Error& error)
 {
-    fprintf(stderr, "rdma_id: %s\n", text::escape_terminal(error.message()).c_str());
+    warn(error.message());
     return exit_refused;
 }
 
 ExitCode not_found(const Options& options)
 {
     if (options.device)
-        fprintf(stderr, "rdma_id: '%s' is not an RDMA device, or gone\n", text::escape_terminal(*options.device).c_str());
+        warn("'" + *options.device + "' is not an RDMA device, or gone");
     return exit_not_found;
 }
 
@@ -111,7 +113,7 @@ ExitCode print(const std::string& text)
 ExitCode run(const Options& options)
 {
     if (!options.device && environment("DEVPATH").empty()) {
-        fputs("rdma_id: no DEVICE given, and no udev event in the environment; see rdma_id --help\n", stderr);
+        warn("no DEVICE given, and no udev event in the environment; see rdma_id --help");
         return exit_usage;
     }
     const auto root = sysfs::Directory::open("/sys");
@@ -145,5 +147,7 @@ ExitCode run(const Options& options)
 int main(int argc, char** argv)
 {
     const auto parsed = rdmad::rdma_id::parse_options(argc, argv);
+    if (parsed.options.event)
+        rdmad::rdma_id::log_to_journal();
     return parsed.exit_code ? *parsed.exit_code : rdmad::rdma_id::run(parsed.options);
 }

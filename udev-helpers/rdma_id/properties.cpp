@@ -62,7 +62,22 @@ std::string joined(const std::vector<std::string>& words)
     return list;
 }
 
-using PropertyList = std::vector<std::pair<std::string, std::string>>;
+/// What is empty is left out: udev takes no empty value from a program.
+class PropertyList {
+public:
+    void add(const char* key, std::string value)
+    {
+        if (!value.empty())
+            list_.emplace_back(key, std::move(value));
+    }
+    [[nodiscard]] std::vector<std::pair<std::string, std::string>> take()
+    {
+        return std::move(list_);
+    }
+
+private:
+    std::vector<std::pair<std::string, std::string>> list_;
+};
 
 void add_link_types(PropertyList& list, const Identity& identity)
 {
@@ -73,26 +88,25 @@ void add_link_types(PropertyList& list, const Identity& identity)
                                                                         {"ID_RDMA_USNIC", LinkType::usnic},
                                                                         {"ID_RDMA_EFA", LinkType::efa}}};
     for (const auto& [key, type] : flags)
-        list.emplace_back(key, identity.has_link_type(type) ? "1" : "");
+        list.add(key, identity.has_link_type(type) ? "1" : "");
 }
 
 void add_ports(PropertyList& list, const Identity& identity)
 {
     if (identity.ports.size() == 1) {
         const auto& port = identity.ports[0];
-        list.emplace_back("ID_RDMA_PORT", std::to_string(port.port));
-        list.emplace_back("ID_RDMA_PORT_GUID", guid_of(port));
-        list.emplace_back("ID_RDMA_LINK_TYPE", naming::to_string(port.link_type));
-        list.emplace_back("ID_RDMA_NETDEV", text::escape_property(port.netdev.value_or("")));
+        list.add("ID_RDMA_PORT", std::to_string(port.port));
+        list.add("ID_RDMA_PORT_GUID", guid_of(port));
+        list.add("ID_RDMA_LINK_TYPE", std::string(naming::to_string(port.link_type)));
+        list.add("ID_RDMA_NETDEV", text::escape_property(port.netdev.value_or("")));
     }
     if (identity.node != Node::device && identity.node != Node::uverbs)
         return;
     // a port without a GUID keeps its place in the list
-    list.emplace_back("ID_RDMA_PORT_GUIDS",
-                      joined(identity.ports, [](const auto& port) { return text::format_guid(port.guid.value_or(0)); }));
-    list.emplace_back("ID_RDMA_LINK_TYPES", joined(identity.ports, [](const auto& port) {
-                          return std::string(naming::to_string(port.link_type));
-                      }));
+    list.add("ID_RDMA_PORT_GUIDS",
+             joined(identity.ports, [](const auto& port) { return text::format_guid(port.guid.value_or(0)); }));
+    list.add("ID_RDMA_LINK_TYPES",
+             joined(identity.ports, [](const auto& port) { return std::string(naming::to_string(port.link_type)); }));
 }
 
 /// Writes one JSON object or array; commas come by themselves.
@@ -148,29 +162,28 @@ private:
 
 } // namespace
 
-PropertyList properties(const Identity& identity, const Names& names)
+std::vector<std::pair<std::string, std::string>> properties(const Identity& identity, const Names& names)
 {
     const auto& device = identity.device;
     PropertyList list;
-    list.reserve(24);
     const auto escaped = [](const std::optional<std::string>& value) { return text::escape_property(value.value_or("")); };
-    list.emplace_back("ID_RDMA_INDEX", std::to_string(device.index));
-    list.emplace_back("ID_RDMA_NAME", text::escape_property(device.name));
-    list.emplace_back("ID_RDMA_DRIVER", escaped(identity.driver));
-    list.emplace_back("ID_RDMA_NODE_GUID", text::format_guid(device.node_guid));
-    list.emplace_back("ID_RDMA_SYS_IMAGE_GUID", text::format_guid(device.sys_image_guid));
-    list.emplace_back("ID_RDMA_FW", escaped(device.fw_version));
-    list.emplace_back("ID_RDMA_NODE_TYPE", node_type_name(device.node_type));
-    list.emplace_back("ID_RDMA_PORTS", std::to_string(device.port_count));
-    list.emplace_back("ID_RDMA_PROTOCOL", text::escape_property(protocol_of(identity)));
+    list.add("ID_RDMA_INDEX", std::to_string(device.index));
+    list.add("ID_RDMA_NAME", text::escape_property(device.name));
+    list.add("ID_RDMA_DRIVER", escaped(identity.driver));
+    list.add("ID_RDMA_NODE_GUID", text::format_guid(device.node_guid));
+    list.add("ID_RDMA_SYS_IMAGE_GUID", text::format_guid(device.sys_image_guid));
+    list.add("ID_RDMA_FW", escaped(device.fw_version));
+    list.add("ID_RDMA_NODE_TYPE", node_type_name(device.node_type));
+    list.add("ID_RDMA_PORTS", std::to_string(device.port_count));
+    list.add("ID_RDMA_PROTOCOL", text::escape_property(protocol_of(identity)));
     add_link_types(list, identity);
     add_ports(list, identity);
-    list.emplace_back("ID_RDMA_SMI_PARENT", escaped(device.parent_name));
+    list.add("ID_RDMA_SMI_PARENT", escaped(device.parent_name));
     if (identity.node != Node::device) {
-        list.emplace_back("ID_RDMA_DEVLINKS", joined(names.links));
-        list.emplace_back("ID_RDMA_ALIASES", joined(names.aliases));
+        list.add("ID_RDMA_DEVLINKS", joined(names.links));
+        list.add("ID_RDMA_ALIASES", joined(names.aliases));
     }
-    return list;
+    return list.take();
 }
 
 std::string format_properties(const Identity& identity, const Names& names)

@@ -15,7 +15,7 @@ struct Names {
     std::vector<std::string> aliases;
 };
 
-/// Keys and raw values, in the order of rdma_id(8). An empty value unsets the property.
+/// Keys and escaped values, in the order of rdma_id(8). What is not known or does not hold is left out.
 [[nodiscard]] std::vector<std::pair<std::string, std::string>> properties(const Identity& identity, const Names& names);
 
 /// Each prints to a string that ends in a line break. Values are escaped for their format.

@@ -19,19 +19,6 @@ using sysfs::RdmaDevice;
 // A rename between two reads is seen and the reads are done again. Nobody renames that often.
 constexpr int max_renames = 5;
 
-std::optional<Node> node_of(std::string_view subsystem, std::string_view sysname)
-{
-    if (subsystem == "infiniband")
-        return Node::device;
-    if (subsystem == "infiniband_verbs" && sysname.starts_with("uverbs"))
-        return Node::uverbs;
-    if (subsystem == "infiniband_mad" && sysname.starts_with("umad"))
-        return Node::umad;
-    if (subsystem == "infiniband_mad" && sysname.starts_with("issm"))
-        return Node::issm;
-    return std::nullopt;
-}
-
 struct Parent {
     std::string name;
     RdmaDevice device;
@@ -55,10 +42,10 @@ Result<std::optional<Parent>> parent_of_node(const Directory& root, const Direct
     return std::optional<Parent>();
 }
 
-Result<std::optional<Subject>> subject_in(const Directory& root, const Directory& directory, std::string_view sysname)
+Result<std::optional<Subject>> subject_in(const Directory& root, const Directory& directory, std::string_view subsystem,
+                                          std::string_view sysname)
 {
-    const auto subsystem = directory.link_name("subsystem");
-    const auto node = node_of(subsystem.value_or(""), sysname);
+    const auto node = node_of(subsystem, sysname);
     if (!node)
         return std::optional<Subject>();
 
@@ -92,7 +79,7 @@ Result<std::optional<Subject>> subject_at(const Directory& root, const std::stri
         return tl::unexpected<Error>(directory.error());
     if (!*directory)
         return std::optional<Subject>();
-    return subject_in(root, **directory, sysname);
+    return subject_in(root, **directory, (*directory)->link_name("subsystem").value_or(""), sysname);
 }
 
 /// "mlx5_0", or "umad0" for convenience. No slash in it.
@@ -109,6 +96,19 @@ Result<std::optional<Subject>> subject_of_name(const Directory& root, const std:
 }
 
 } // namespace
+
+std::optional<Node> node_of(std::string_view subsystem, std::string_view sysname)
+{
+    if (subsystem == "infiniband")
+        return Node::device;
+    if (subsystem == "infiniband_verbs" && sysname.starts_with("uverbs"))
+        return Node::uverbs;
+    if (subsystem == "infiniband_mad" && sysname.starts_with("umad"))
+        return Node::umad;
+    if (subsystem == "infiniband_mad" && sysname.starts_with("issm"))
+        return Node::issm;
+    return std::nullopt;
+}
 
 std::string_view to_string(Node node)
 {
@@ -143,9 +143,14 @@ Result<std::optional<Subject>> find_subject(const Directory& root, const std::st
     return subject_at(root, path.get(), sysfs::last_component(path.get()));
 }
 
-Result<std::optional<Subject>> subject_of_event(const Directory& root, const std::string& devpath)
+Result<std::optional<Subject>> subject_of_event(const Directory& root, std::string_view devpath, std::string_view subsystem)
 {
-    return subject_at(root, "." + devpath, sysfs::last_component(devpath));
+    const auto directory = root.open_below("." + std::string(devpath));
+    if (!directory)
+        return tl::unexpected<Error>(directory.error());
+    if (!*directory)
+        return std::optional<Subject>();
+    return subject_in(root, **directory, subsystem, sysfs::last_component(devpath));
 }
 
 } // namespace rdmad::rdma_id

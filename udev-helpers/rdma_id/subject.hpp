@@ -24,10 +24,14 @@ struct Subject {
     sysfs::RdmaDevice device;
 };
 
+/// None if it is not one of ours: rdma_cm is in no class, but abi_version is in two.
+[[nodiscard]] std::optional<Node> node_of(std::string_view subsystem, std::string_view sysname);
+
 /// What DEVICE on the command line means: a sysfs path, a device node or a name. None if it is no RDMA device.
 [[nodiscard]] Result<std::optional<Subject>> find_subject(const sysfs::Directory& root, const std::string& argument);
 
-/// The device of a udev event: DEVPATH, below root.
-[[nodiscard]] Result<std::optional<Subject>> subject_of_event(const sysfs::Directory& root, const std::string& devpath);
+/// The device of a udev event, by its DEVPATH and SUBSYSTEM.
+[[nodiscard]] Result<std::optional<Subject>> subject_of_event(const sysfs::Directory& root, std::string_view devpath,
+                                                              std::string_view subsystem);
 
 } // namespace rdmad::rdma_id

@@ -1,0 +1,159 @@
+# SPDX-License-Identifier: LGPL-2.1-or-later
+"""What a scenario works with: a machine with rdmad installed, slots to plug adapters into, and what can be seen of them."""
+import contextlib
+import re
+import time
+
+import machine
+import package
+
+# rdma_mock is an adapter whose driver rdma-core's rules do not know
+MOCK = 'modprobe -a ib_umad ib_uverbs; modprobe rdma_mock; udevadm settle'
+NODES = ('uverbs', 'umad', 'issm')
+
+
+class Failure(Exception):
+    """What was expected, and what was seen instead."""
+
+
+class Skip(Exception):
+    """What is missing."""
+
+
+class Lab:
+    def __init__(self, vm):
+        self.vm = vm
+        self.suite = vm.suite
+        self.figures = []
+
+    # -- hardware -------------------------------------------------------------------------------
+
+    def mock(self, command):
+        self.vm.run(f'echo "{command}" > /dev/rdma_mock')
+
+    def plug(self, slot, options):
+        """An adapter into slot 1 to 8, over PCI; options as in tests/kmod/rdma_mock.c."""
+        self.mock(f'pci 0000:0{slot}:00.0 {options}')
+        self.vm.qmp('device_add', driver='edu', bus=f'rp{slot}', id=f'slot{slot}')
+        self.until(f'slot {slot} has an RDMA device',
+                   lambda: self.vm.code(f'ls /sys/bus/pci/devices/0000:0{slot}:00.0/infiniband/*/node_guid') == 0)
+        self.settle()
+
+    def unplug(self, slot, timeout=30):
+        """Seconds that it took."""
+        start = time.monotonic()
+        self.vm.qmp('device_del', id=f'slot{slot}')
+        self.vm.wait_event('DEVICE_DELETED', timeout, device=f'slot{slot}')
+        took = time.monotonic() - start
+        self.settle()
+        return took
+
+    def settle(self):
+        self.vm.run('udevadm settle')
+
+    # -- what can be seen -----------------------------------------------------------------------
+
+    def run(self, script, **options):
+        return self.vm.run(script, **options).strip()
+
+    def devices(self):
+        return self.run('ls /sys/class/infiniband').split()
+
+    def in_slot(self, slot, kind='infiniband'):
+        """Names of what hangs on the adapter in a slot: infiniband, infiniband_mad, infiniband_verbs."""
+        return self.run(f'ls /sys/bus/pci/devices/0000:0{slot}:00.0/{kind} 2>/dev/null || true').split()
+
+    def port_links(self):
+        """{'GUID/umad': '/dev/infiniband/umad0'} for all that exist."""
+        return self._links('by-port-guid')
+
+    def node_links(self):
+        return self._links('by-node-guid')
+
+    def _links(self, kind):
+        out = self.run(f'cd /dev/infiniband/{kind} 2>/dev/null && for l in */*; do echo "$l $(realpath $l)"; done || true')
+        return dict(line.split() for line in out.splitlines() if '*' not in line)
+
+    def nodes_of(self, device):
+        """{(port, 'umad'): '/dev/infiniband/umad0'}, from sysfs alone. uverbs has port 0."""
+        out = self.run('for n in /sys/class/infiniband_mad/* /sys/class/infiniband_verbs/*; do [ -e $n/ibdev ] || continue; '
+                       'echo "$(basename $n) $(cat $n/ibdev) $(cat $n/port 2>/dev/null || echo 0)"; done')
+        found = {}
+        for name, owner, port in (line.split() for line in out.splitlines()):
+            if owner == device:
+                found[int(port), re.sub(r'\d+$', '', name)] = f'/dev/infiniband/{name}'
+        return found
+
+    def properties(self, path):
+        out = self.run(f'udevadm info -q property {path}')
+        return dict(line.split('=', 1) for line in out.splitlines())
+
+    def device_units(self):
+        """Names of the device units of RDMA that are plugged."""
+        out = self.run('systemctl list-units --plain --no-legend --type=device --state=plugged')
+        return {line.split()[0] for line in out.splitlines() if re.search('infiniband|rdma', line.split()[0])}
+
+    def leftovers(self):
+        """What a removed device may not leave behind."""
+        return self.run('find /dev/infiniband -mindepth 1 ! -name rdma_cm ! -type d; '
+                        'find /run/udev -name "*infiniband*" -o -name "c231:*"; '
+                        'find /run/rdmad/claims /run/rdmad/contested -mindepth 1 2>/dev/null').split('\n')
+
+    def journal(self, since='-b'):
+        return self.run(f'journalctl {since} --no-pager -o cat')
+
+    # -- services -------------------------------------------------------------------------------
+
+    def service(self, name, unit, command='/bin/sleep infinity'):
+        """A service with only BindsTo= and After= a device unit, enabled by WantedBy= it."""
+        self.vm.put(f'[Unit]\nBindsTo={unit}\nAfter={unit}\n[Service]\nExecStart={command}\n[Install]\nWantedBy={unit}\n',
+                    f'/etc/systemd/system/{name}.service')
+        self.run(f'systemctl daemon-reload; systemctl enable -q {name}.service 2>&1')
+
+    def show(self, unit, property):
+        return self.run(f'systemctl show --value -p {property} "{unit}"')
+
+    def pid(self, service):
+        return int(self.show(service, 'MainPID'))
+
+    def until(self, what, predicate, timeout=20):
+        """Waits for it; says what was waited for if it does not come."""
+        end = time.monotonic() + timeout
+        while not (value := predicate()):
+            if time.monotonic() > end:
+                raise Failure(f'not within {timeout} s: {what}')
+        return value
+
+    def until_active(self, service, timeout=20):
+        self.until(f'{service} is active', lambda: self.show(service, 'ActiveState') == 'active', timeout)
+
+    def until_inactive(self, service, timeout=20):
+        self.until(f'{service} is inactive', lambda: self.show(service, 'ActiveState') in ('inactive', 'failed'), timeout)
+
+    # -- judging --------------------------------------------------------------------------------
+
+    def expect(self, what, seen, wanted):
+        if seen != wanted:
+            raise Failure(f'{what}\n    wanted: {wanted}\n    seen:   {seen}')
+
+    def expect_true(self, what, holds, seen=''):
+        if not holds:
+            raise Failure(f'{what}\n    seen: {seen}')
+
+    def note(self, text):
+        """A figure for the report."""
+        self.figures.append(text)
+
+
+@contextlib.contextmanager
+def lab(suite, rdmad=True, setup=MOCK, **options):
+    """A restored machine; rdmad=False is what a distribution ships alone."""
+    with machine.restore(suite, setup=setup, **options) as vm:
+        if rdmad:
+            package.install(vm)
+        yield Lab(vm)
+
+
+def guid(number):
+    """A port GUID as properties and links have it."""
+    return f'{number:016x}'

@@ -1,0 +1,67 @@
+# SPDX-License-Identifier: LGPL-2.1-or-later
+"""Two ports with one GUID: cloned firmware, or a device split in two."""
+from lab import NODES, lab
+
+A = '0002c90300000a01'
+
+
+def _add(lab, name):
+    lab.mock(f'add name={name} proto=ib guid=0002c90300000a00 pguid={A}')
+
+
+def the_lowest_index_keeps_the_links_and_the_journal_says_who_lost(suite):
+    with lab(suite) as l:
+        _add(l, 'first')
+        _add(l, 'second')
+        _add(l, 'third')
+        l.settle()
+        first = {f'{A}/{node}': l.nodes_of('first')[0 if node == 'uverbs' else 1, node] for node in NODES}
+        l.expect('links', l.port_links(), first)
+        for _ in range(3):
+            l.run('udevadm trigger --settle -s infiniband_mad -s infiniband_verbs')
+            l.expect('links after a trigger', l.port_links(), first)
+        journal = l.journal()
+        for device in ('second', 'third'):
+            umad = l.nodes_of(device)[1, 'umad'].rpartition('/')[2]
+            lines = [line for line in journal.splitlines() if umad in line and f'/dev/infiniband/by-port-guid/{A}/umad' in line]
+            l.expect(f'lines in the journal that {umad} lost', len(lines), 1)
+            l.expect(f'the alias by GUID of {umad}', A in l.properties(f'/dev/infiniband/{umad}')['SYSTEMD_ALIAS'], False)
+        return [f'journal: {lines[0]}']
+
+
+def when_the_owner_goes_the_next_one_takes_over(suite):
+    with lab(suite) as l:
+        l.service('bound', f'sys-subsystem-rdma-ports-{A}-umad.device')
+        for name in ('first', 'second', 'third'):
+            _add(l, name)
+        l.settle()
+        l.until_active('bound')
+        for gone, owner in (('first', 'second'), ('second', 'third')):
+            l.mock(f'del {gone}')
+            l.settle()
+            l.until(f'{owner} has the links', lambda: l.port_links() == {
+                f'{A}/{node}': l.nodes_of(owner)[0 if node == 'uverbs' else 1, node] for node in NODES})
+            l.until_active('bound')
+            l.until(f'{owner} has the unit', lambda: l.show(f'sys-subsystem-rdma-ports-{A}-umad.device', 'SysFSPath').endswith(
+                l.nodes_of(owner)[1, 'umad'].rpartition('/')[2]))
+        l.mock('del third')
+        l.settle()
+        l.until_inactive('bound')
+        l.expect('left over', l.leftovers(), [''])
+
+
+def a_device_that_is_handled_late_still_gets_what_its_index_gives_it(suite):
+    """Udev works on several devices at a time: the claim of a higher index can come first."""
+    with lab(suite) as l:
+        _add(l, 'first')
+        _add(l, 'second')
+        l.settle()
+        nodes = {device: l.nodes_of(device) for device in ('first', 'second')}
+        # as if nothing of the first had been handled yet
+        l.run('rm /run/rdmad/claims/*; rm -f /run/rdmad/contested/*')
+        for device in ('second', 'first'):
+            l.run('udevadm trigger --settle ' + ' '.join(nodes[device].values()))
+        l.settle()
+        l.expect('links', l.port_links(), {f'{A}/{n}': nodes['first'][0 if n == 'uverbs' else 1, n] for n in NODES})
+        umad = nodes['second'][1, 'umad']
+        l.expect_true('the second gave its alias up', A not in l.properties(umad)['SYSTEMD_ALIAS'], l.properties(umad))

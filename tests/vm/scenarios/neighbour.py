@@ -1,0 +1,39 @@
+# SPDX-License-Identifier: LGPL-2.1-or-later
+"""Beside rdma-core and systemd, overriding nothing."""
+from lab import lab
+
+
+def no_file_of_another_package_is_replaced_and_the_rules_verify(suite):
+    with lab(suite, rdmad=False) as l:
+        import package
+        path = package.build(suite)
+        with open(path, 'rb') as file:
+            l.vm.put(file.read(), '/run/rdmad.tar')
+        ours = [f for f in l.run('tar -tf /run/rdmad.tar').split() if not f.endswith('/')]
+        taken = l.run('cd /; for f in ' + ' '.join(ours) + '; do [ ! -e "$f" ] || echo "$f"; done')
+        l.expect('files that were there before', taken, '')
+        rules = l.run('ls /usr/lib/udev/rules.d /etc/udev/rules.d /run/udev/rules.d 2>/dev/null || true').split()
+        l.expect('rules files of the same name', [f for f in ours if f.endswith('.rules') and f.rpartition('/')[2] in rules], [])
+        package.install(l.vm)
+        if suite == 'bookworm':
+            return ['udevadm verify: systemd 252 has none']
+        l.run('udevadm verify /usr/lib/udev/rules.d/*rdmad*.rules')
+        return []
+
+
+def the_alias_of_rdma_core_stays_beside_ours(suite):
+    with lab(suite) as l:
+        l.plug(1, 'proto=ib guid=0002c90300000a00')
+        name = l.in_slot(1)[0]
+        l.until('the unit of rdma-core\'s alias', lambda: f'sys-subsystem-rdma-devices-{name}:1-umad.device' in l.device_units())
+        l.expect_true('links of systemd\'s 60-infiniband.rules', l.run('ls /dev/infiniband/by-ibdev') == f'uverbs-{name}',
+                      l.run('ls /dev/infiniband/*'))
+
+
+def udevd_says_nothing_of_our_rules(suite):
+    with lab(suite) as l:
+        l.plug(1, 'proto=ib ports=2')
+        l.unplug(1)
+        words = [line for line in l.run('journalctl -b --no-pager -o cat -u systemd-udevd').splitlines()
+                 if 'rdmad' in line or 'rdma_id' in line]
+        l.expect('lines in the journal', words, [])

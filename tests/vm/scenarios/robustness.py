@@ -1,0 +1,82 @@
+# SPDX-License-Identifier: LGPL-2.1-or-later
+"""A failed look-up never stops a service."""
+from lab import NODES, lab
+
+A = '0002c90300000a01'
+ADAPTER = f'proto=ib ports=2 guid=0002c90300000a00 pguid={A}'
+TRIGGER = 'udevadm trigger --settle -s infiniband -s infiniband_mad -s infiniband_verbs'
+
+
+def _bound(lab):
+    for node in NODES:
+        lab.service(f'bound-{node}', f'sys-subsystem-rdma-ports-{A}-{node}.device')
+    lab.plug(1, ADAPTER)
+    for node in NODES:
+        lab.until_active(f'bound-{node}')
+
+
+def _state(lab):
+    return ({node: lab.pid(f'bound-{node}') for node in NODES}, lab.port_links(), lab.device_units())
+
+
+def services_outlive_trigger_reload_and_reexec(suite):
+    with lab(suite) as l:
+        _bound(l)
+        before = _state(l)
+        for action in ('change', 'add', 'bind'):
+            l.run(f'{TRIGGER} --action={action}')
+            l.expect(f'after udevadm trigger --action={action}', _state(l), before)
+        l.run('udevadm trigger --settle')
+        l.expect('after udevadm trigger of all', _state(l), before)
+        l.run('systemctl daemon-reload')
+        l.expect('after daemon-reload', _state(l), before)
+        l.run('systemctl daemon-reexec; systemctl is-system-running --wait || true')
+        l.expect('after daemon-reexec', _state(l), before)
+        l.run('systemctl restart systemd-udevd; udevadm trigger --settle; systemctl daemon-reload')
+        l.expect('after a restart of udevd', _state(l), before)
+
+
+def services_outlive_a_helper_that_is_missing_or_fails_or_is_killed(suite):
+    with lab(suite) as l:
+        _bound(l)
+        before = _state(l)
+        helper = l.run('ls /usr/lib/udev/rdma_id')
+        l.run(f'mv {helper} {helper}.real')
+        broken = {
+            'missing': f'rm -f {helper}',
+            'not executable': f'touch {helper}; chmod 644 {helper}',
+            'failing': f"rm {helper}; printf '#!/bin/sh\\necho ID_RDMA_DEVLINKS=\\nexit 3\\n' > {helper}; chmod 755 {helper}",
+            'killed': f"printf '#!/bin/sh\\nkill -9 $$\\n' > {helper}",
+            'silent about everything': f"printf '#!/bin/sh\\nexit 1\\n' > {helper}",
+        }
+        for how, script in broken.items():
+            l.run(script)
+            for action in ('change', 'add'):
+                l.run(f'{TRIGGER} --action={action}')
+                l.expect(f'helper {how}, after {action}', _state(l), before)
+        properties = l.properties('/dev/infiniband/umad0')
+        l.expect('properties of the last good event', (properties['ID_RDMA_PORT_GUID'], properties['ID_RDMA_LINK_TYPE']),
+                 (A, 'infiniband'))
+        flags = l.properties(f'/sys/class/infiniband/{l.in_slot(1)[0]}')
+        l.expect('the link type that the kernel had told', flags.get('ID_RDMA_INFINIBAND'), '1')
+        l.run(f'mv {helper}.real {helper}; {TRIGGER}')
+        l.expect('with the helper back', _state(l), before)
+
+
+def a_renaming_race_never_loses_a_link(suite):
+    """Twenty hot plugs, each with rdma-core renaming in parallel: helpers that go by name lose a link in one of ten."""
+    with lab(suite) as l:
+        for turn in range(20):
+            l.plug(1, ADAPTER)
+            l.expect(f'links after plug {turn + 1}', sorted(l.port_links()),
+                     sorted(f'{guid}/{node}' for guid in (A, '0002c90300000a02') for node in NODES))
+            l.unplug(1)
+
+
+def wrong_hints_and_claims_are_seen_through(suite):
+    with lab(suite) as l:
+        l.run('mkdir -p /run/rdmad/claims; head -c 200000 /dev/urandom > /run/rdmad/index-hints; '
+              f'ln -s "99 1 umad0" /run/rdmad/claims/port-{A}-umad; ln -s "../../../etc/passwd" /run/rdmad/claims/port-{A}-issm; '
+              f'ln -s "0 1 uverbs0" /run/rdmad/claims/port-{A}-uverbs')
+        l.plug(1, ADAPTER)
+        l.expect('links', sorted(link for link in l.port_links() if link.startswith(A)), sorted(f'{A}/{n}' for n in NODES))

@@ -1,0 +1,14 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+#pragma once
+
+#include <string_view>
+
+namespace rdmad::rdma_id {
+
+/// From now on warnings go to the journal (syslog(3)): udevd keeps what its programs write to stderr for debugging only.
+void log_to_journal();
+
+/// Escaped, as it may hold names that hardware or a stranger chose.
+void warn(std::string_view message);
+
+} // namespace rdmad::rdma_id
