@@ -97,7 +97,7 @@ class Lab:
         """What a removed device may not leave behind."""
         return self.run('find /dev/infiniband -mindepth 1 ! -name rdma_cm ! -type d; '
                         'find /run/udev -name "*infiniband*" -o -name "c231:*"; '
-                        'find /run/rdmad/claims /run/rdmad/contested -mindepth 1 2>/dev/null').split('\n')
+                        'find /run/rdmad/claims /run/rdmad/contested -mindepth 1 2>/dev/null; true').split('\n')
 
     def journal(self, since='-b'):
         return self.run(f'journalctl {since} --no-pager -o cat')
