@@ -21,12 +21,16 @@ std::optional<T> parse_all(std::string_view text, int base)
     return value;
 }
 
-/// Bytes of the UTF-8 sequence that the text starts with, 0 if it is none. Overlong forms, surrogates and what lies beyond
-/// U+10FFFF are none (RFC 3629, section 4).
+/// Bytes of the UTF-8 sequence that the text starts with, 0 if it is none. Overlong forms,
+/// surrogates and what lies beyond U+10FFFF are none (RFC 3629, section 4).
 size_t utf8_length(std::string_view text)
 {
-    const auto byte = [&](size_t i) { return i < text.size() ? static_cast<unsigned char>(text[i]) : 0U; };
-    const auto between = [&](size_t i, unsigned low, unsigned high) { return byte(i) >= low && byte(i) <= high; };
+    const auto byte = [&](size_t i) {
+        return i < text.size() ? static_cast<unsigned char>(text[i]) : 0U;
+    };
+    const auto between = [&](size_t i, unsigned low, unsigned high) {
+        return byte(i) >= low && byte(i) <= high;
+    };
     const auto tail = [&](size_t i) { return between(i, 0x80, 0xbf); };
 
     const unsigned first = byte(0);
@@ -57,7 +61,8 @@ bool is_printable(std::string_view character)
 {
     if (character.size() == 1)
         return !is_control(character[0]);
-    return !(character.size() == 2 && character[0] == '\xc2' && static_cast<unsigned char>(character[1]) < 0xa0);
+    return !(character.size() == 2 && character[0] == '\xc2' &&
+             static_cast<unsigned char>(character[1]) < 0xa0);
 }
 
 void append_hex(std::string& out, char c)
@@ -143,8 +148,9 @@ std::string escape_property(std::string_view value)
 {
     return escape(value, [](std::string_view character) {
         const char c = character[0];
-        return (character.size() > 1 && is_printable(character)) || (c >= '0' && c <= '9') || (c >= 'A' && c <= 'Z') ||
-               (c >= 'a' && c <= 'z') || (c != '\0' && strchr("#+-.:=@_/", c));
+        return (character.size() > 1 && is_printable(character)) || (c >= '0' && c <= '9') ||
+               (c >= 'A' && c <= 'Z') || (c >= 'a' && c <= 'z') ||
+               (c != '\0' && strchr("#+-.:=@_/", c));
     });
 }
 

@@ -7,7 +7,8 @@
 #include <string_view>
 #include <vector>
 
-// Text in and out: strict numbers, and escaping for each place that a string from outside can reach.
+// Text in and out: strict numbers, and escaping for each place that a string from outside can
+// reach.
 
 namespace rdmad::text {
 
@@ -28,9 +29,10 @@ namespace rdmad::text {
 /// The non-empty words between separators.
 [[nodiscard]] std::vector<std::string_view> split(std::string_view text, char separator);
 
-/// One word that is safe as the value of a udev property: letters, digits, #+-.:=@_/ and valid UTF-8 pass, every other
-/// byte becomes \xNN (the encoding of udev's encode_devnode_name(), src/shared/device-nodes.c). No line break, blank or
-/// quote is left, so no value can add a property or a list item.
+/// One word that is safe as the value of a udev property: letters, digits, #+-.:=@_/ and valid
+/// UTF-8 pass, every other byte becomes \xNN (the encoding of udev's encode_devnode_name(),
+/// src/shared/device-nodes.c). No line break, blank or quote is left, so no value can add a
+/// property or a list item.
 [[nodiscard]] std::string escape_property(std::string_view value);
 
 /// For a terminal or a log: what is not printable or not UTF-8 becomes \xNN.

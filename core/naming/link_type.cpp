@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 #include "core/naming/link_type.hpp"
 
-// fill_dev_info() and fill_port_info() in drivers/infiniband/core/nldev.c tell a protocol for port 1 alone, and a LID for each
-// port that speaks InfiniBand or OPA. Only a two-protocol adapter (mlx4) leaves a port for which the kernel says nothing.
+// fill_dev_info() and fill_port_info() in drivers/infiniband/core/nldev.c tell a protocol for port
+// 1 alone, and a LID for each port that speaks InfiniBand or OPA. Only a two-protocol adapter
+// (mlx4) leaves a port for which the kernel says nothing.
 
 namespace rdmad::naming {
 
@@ -61,7 +62,8 @@ bool is_managed(LinkType type)
 
 bool is_settled_by_netlink(const LinkEvidence& evidence)
 {
-    return evidence.has_lid || (evidence.protocol && by_protocol(*evidence.protocol) != LinkType::unknown);
+    return evidence.has_lid ||
+           (evidence.protocol && by_protocol(*evidence.protocol) != LinkType::unknown);
 }
 
 LinkType link_type(const LinkEvidence& evidence)

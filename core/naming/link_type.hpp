@@ -18,15 +18,17 @@ enum class LinkType { infiniband, opa, roce, iwarp, usnic, efa, unknown };
 
 /// What the kernel said of a port and its device; views must outlive the call.
 struct LinkEvidence {
-    std::optional<std::string_view> protocol = {};  ///< of the device's port 1: nldev::Device::protocol
-    bool has_lid = false;                           ///< PORT_GET told a LID: only ports that speak InfiniBand or OPA have it
-    std::optional<uint8_t> node_type = {};          ///< enum rdma_node_type
+    std::optional<std::string_view> protocol =
+        {};               ///< of the device's port 1: nldev::Device::protocol
+    bool has_lid = false; ///< PORT_GET told a LID: only ports that speak InfiniBand or OPA have it
+    std::optional<uint8_t> node_type = {}; ///< enum rdma_node_type
     std::string_view driver = {};
-    std::string_view link_layer = {};               ///< sysfs: InfiniBand, Ethernet, Unknown
+    std::string_view link_layer = {}; ///< sysfs: InfiniBand, Ethernet, Unknown
     bool has_roce_gid = false;
 };
 
-/// Whether the netlink part of the evidence settles the type, so that link_layer and has_roce_gid need not be read.
+/// Whether the netlink part of the evidence settles the type, so that link_layer and has_roce_gid
+/// need not be read.
 [[nodiscard]] bool is_settled_by_netlink(const LinkEvidence& evidence);
 
 [[nodiscard]] LinkType link_type(const LinkEvidence& evidence);

@@ -25,15 +25,18 @@ std::string port_alias(uint64_t port_guid, std::string_view node)
 
 std::string device_alias(std::string_view device, uint32_t port, std::string_view node)
 {
-    return "/sys/subsystem/rdma/devices/" + std::string(device) + ":" + std::to_string(port) + "/" + std::string(node);
+    return "/sys/subsystem/rdma/devices/" + std::string(device) + ":" + std::to_string(port) + "/" +
+           std::string(node);
 }
 
 bool is_safe_name(std::string_view name)
 {
     const auto is_safe = [](char c) {
-        return (c >= '0' && c <= '9') || (c >= 'A' && c <= 'Z') || (c >= 'a' && c <= 'z') || c == '_' || c == '.' || c == '-';
+        return (c >= '0' && c <= '9') || (c >= 'A' && c <= 'Z') || (c >= 'a' && c <= 'z') ||
+               c == '_' || c == '.' || c == '-';
     };
-    return !name.empty() && name.size() < 64 && name != "." && name != ".." && std::all_of(name.begin(), name.end(), is_safe);
+    return !name.empty() && name.size() < 64 && name != "." && name != ".." &&
+           std::all_of(name.begin(), name.end(), is_safe);
 }
 
 } // namespace rdmad::naming

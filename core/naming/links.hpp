@@ -5,8 +5,8 @@
 #include <string>
 #include <string_view>
 
-// Names of links below /dev and of the unit aliases, rdmad-links(7). They are a promise: a change needs a new name beside the
-// old one.
+// Names of links below /dev and of the unit aliases, rdmad-links(7). They are a promise: a change
+// needs a new name beside the old one.
 
 namespace rdmad::naming {
 
@@ -15,13 +15,15 @@ namespace rdmad::naming {
 /// "infiniband/by-node-guid/0002c90300000a00/uverbs", below /dev.
 [[nodiscard]] std::string node_link(uint64_t node_guid);
 
-/// "/sys/subsystem/rdma/ports/0002c90300000a01/umad": systemd names its unit sys-subsystem-rdma-ports-...-umad.device.
+/// "/sys/subsystem/rdma/ports/0002c90300000a01/umad": systemd names its unit
+/// sys-subsystem-rdma-ports-...-umad.device.
 [[nodiscard]] std::string port_alias(uint64_t port_guid, std::string_view node);
 /// "/sys/subsystem/rdma/devices/mlx5_0:1/umad", as in rdma-core's 90-rdma-umad.rules.
-[[nodiscard]] std::string device_alias(std::string_view device, uint32_t port, std::string_view node);
+[[nodiscard]] std::string device_alias(std::string_view device, uint32_t port,
+                                       std::string_view node);
 
-/// Whether a device name may become part of a path: 1 to 63 letters, digits, "_", "." and "-", but not "." or "..". The
-/// kernel checks nothing of the kind.
+/// Whether a device name may become part of a path: 1 to 63 letters, digits, "_", "." and "-", but
+/// not "." or "..". The kernel checks nothing of the kind.
 [[nodiscard]] bool is_safe_name(std::string_view name);
 
 } // namespace rdmad::naming

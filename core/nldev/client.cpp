@@ -69,7 +69,8 @@ Result<std::optional<wire::Status>> Client::collect(const wire::Request& request
             if (message->sequence != *sequence)
                 continue;
             if (message->type == NLMSG_ERROR || message->type == NLMSG_DONE)
-                return wire::parse_status(*message).map([](auto&& status) { return std::optional(std::move(status)); });
+                return wire::parse_status(*message).map(
+                    [](auto&& status) { return std::optional(std::move(status)); });
             // the type is not compared with the request's: PORT_GET is answered as GET
             if (take(message->payload))
                 return std::optional<wire::Status>();
@@ -78,7 +79,8 @@ Result<std::optional<wire::Status>> Client::collect(const wire::Request& request
 }
 
 template <typename T>
-Result<std::optional<T>> Client::get(const wire::Request& request, Parser<T> parse, std::initializer_list<int> absent)
+Result<std::optional<T>> Client::get(const wire::Request& request, Parser<T> parse,
+                                     std::initializer_list<int> absent)
 {
     Result<T> answer;
     auto closed = collect(request, [&](wire::Bytes payload) {
@@ -89,7 +91,8 @@ Result<std::optional<T>> Client::get(const wire::Request& request, Parser<T> par
         return tl::unexpected<Error>(std::move(closed).error());
     if (!*closed)
         return std::move(answer).map([](T&& value) { return std::optional<T>(std::move(value)); });
-    const auto is_absent = std::find(absent.begin(), absent.end(), (*closed)->error) != absent.end();
+    const auto is_absent =
+        std::find(absent.begin(), absent.end(), (*closed)->error) != absent.end();
     return is_absent ? Result<std::optional<T>>() : refused(std::move(**closed));
 }
 
@@ -97,20 +100,24 @@ Result<std::optional<T>> Client::get(const wire::Request& request, Parser<T> par
 
 Result<std::optional<Device>> Client::device(uint32_t index)
 {
-    return get<Device>({.command = RDMA_NLDEV_CMD_GET, .device_index = index}, wire::parse_device, {EINVAL, ENODEV});
+    return get<Device>({.command = RDMA_NLDEV_CMD_GET, .device_index = index}, wire::parse_device,
+                       {EINVAL, ENODEV});
 }
 
 Result<std::optional<Port>> Client::port(uint32_t index, uint32_t port)
 {
-    return get<Port>({.command = RDMA_NLDEV_CMD_PORT_GET, .device_index = index, .port = port}, wire::parse_port,
-                     {EINVAL, ENODEV});
+    return get<Port>({.command = RDMA_NLDEV_CMD_PORT_GET, .device_index = index, .port = port},
+                     wire::parse_port, {EINVAL, ENODEV});
 }
 
-Result<std::optional<CharDevice>> Client::char_device(std::string_view type, uint32_t index, std::optional<uint32_t> port)
+Result<std::optional<CharDevice>> Client::char_device(std::string_view type, uint32_t index,
+                                                      std::optional<uint32_t> port)
 {
-    return get<CharDevice>(
-        {.command = RDMA_NLDEV_CMD_GET_CHARDEV, .device_index = index, .port = port, .char_device = type},
-        wire::parse_char_device, {EOPNOTSUPP, ENODEV, EINVAL});
+    return get<CharDevice>({.command = RDMA_NLDEV_CMD_GET_CHARDEV,
+                            .device_index = index,
+                            .port = port,
+                            .char_device = type},
+                           wire::parse_char_device, {EOPNOTSUPP, ENODEV, EINVAL});
 }
 
 Result<System> Client::system()
@@ -124,18 +131,21 @@ Result<System> Client::system()
 Result<std::optional<Device>> Client::find_device(std::string_view name)
 {
     Result<Device> device;
-    auto closed = collect({.command = RDMA_NLDEV_CMD_GET, .flags = NLM_F_DUMP}, [&](wire::Bytes payload) {
-        device = wire::parse_device(payload);
-        return !device || device->name == name;
-    });
+    auto closed =
+        collect({.command = RDMA_NLDEV_CMD_GET, .flags = NLM_F_DUMP}, [&](wire::Bytes payload) {
+            device = wire::parse_device(payload);
+            return !device || device->name == name;
+        });
     if (!closed)
         return tl::unexpected<Error>(std::move(closed).error());
     if (*closed)
-        return (*closed)->error == 0 ? Result<std::optional<Device>>() : refused(std::move(**closed));
+        return (*closed)->error == 0 ? Result<std::optional<Device>>()
+                                     : refused(std::move(**closed));
     // the rest of the dump would come before the answer to the next question
     if (auto reset = transport_.reset(); !reset)
         return tl::unexpected<Error>(std::move(reset).error());
-    return std::move(device).map([](Device&& found) { return std::optional<Device>(std::move(found)); });
+    return std::move(device).map(
+        [](Device&& found) { return std::optional<Device>(std::move(found)); });
 }
 
 } // namespace rdmad::nldev

@@ -9,8 +9,8 @@
 
 namespace rdmad::nldev {
 
-/// Asks the kernel about RDMA devices. An answer counts only if it is the kernel's, whole and to this very question.
-/// Errors hold the kernel's errno value, and its own words where it sent some.
+/// Asks the kernel about RDMA devices. An answer counts only if it is the kernel's, whole and to
+/// this very question. Errors hold the kernel's errno value, and its own words where it sent some.
 class Client {
 public:
     /// The transport must outlive the client.
@@ -22,14 +22,15 @@ public:
     /// None if no device has that index or the device no such port.
     [[nodiscard]] Result<std::optional<Port>> port(uint32_t index, uint32_t port);
 
-    /// type is uverbs (no port) or umad (with a port; issm is refused by every kernel). Loads the module that serves it, and
-    /// then the node exists when the answer comes. None if that device or port has no such node.
-    [[nodiscard]] Result<std::optional<CharDevice>> char_device(std::string_view type, uint32_t index,
-                                                                std::optional<uint32_t> port = {});
+    /// type is uverbs (no port) or umad (with a port; issm is refused by every kernel). Loads the
+    /// module that serves it, and then the node exists when the answer comes. None if that device
+    /// or port has no such node.
+    [[nodiscard]] Result<std::optional<CharDevice>>
+    char_device(std::string_view type, uint32_t index, std::optional<uint32_t> port = {});
 
-    /// Dumps devices until one has that name. The cost grows with the number of devices before it, each a step that the
-    /// kernel walks from the start. None is no proof that there is none: a dump that runs while any device is removed can
-    /// skip others, and is not marked.
+    /// Dumps devices until one has that name. The cost grows with the number of devices before it,
+    /// each a step that the kernel walks from the start. None is no proof that there is none: a
+    /// dump that runs while any device is removed can skip others, and is not marked.
     [[nodiscard]] Result<std::optional<Device>> find_device(std::string_view name);
 
     [[nodiscard]] Result<System> system();
@@ -40,10 +41,13 @@ private:
 
     [[nodiscard]] Result<uint32_t> ask(const wire::Request& request);
     [[nodiscard]] Result<wire::Bytes> receive();
-    /// Hands each answer to take until that returns true, then the status is none; or until the kernel closes with one.
+    /// Hands each answer to take until that returns true, then the status is none; or until the
+    /// kernel closes with one.
     template <typename Take>
-    [[nodiscard]] Result<std::optional<wire::Status>> collect(const wire::Request& request, Take take);
-    /// The answer to one question, none if the kernel says with one of these errors that there is nothing to tell of.
+    [[nodiscard]] Result<std::optional<wire::Status>> collect(const wire::Request& request,
+                                                              Take take);
+    /// The answer to one question, none if the kernel says with one of these errors that there is
+    /// nothing to tell of.
     template <typename T>
     [[nodiscard]] Result<std::optional<T>> get(const wire::Request& request, Parser<T> parse,
                                                std::initializer_list<int> absent);

@@ -10,12 +10,14 @@ namespace rdmad::nldev {
 
 namespace {
 
-// The largest answers that we ask for stay below NLMSG_DEFAULT_SIZE (8 KiB); a longer one is seen by MSG_TRUNC.
+// The largest answers that we ask for stay below NLMSG_DEFAULT_SIZE (8 KiB); a longer one is seen
+// by MSG_TRUNC.
 constexpr size_t buffer_size = 16384;
 
 } // namespace
 
-KernelTransport::KernelTransport(Socket socket) : socket_(std::move(socket)), buffer_(std::make_unique_for_overwrite<std::byte[]>(buffer_size))
+KernelTransport::KernelTransport(Socket socket)
+    : socket_(std::move(socket)), buffer_(std::make_unique_for_overwrite<std::byte[]>(buffer_size))
 {
 }
 
@@ -52,11 +54,12 @@ Result<void> KernelTransport::send(std::string_view message)
     return {};
 }
 
-// Not nl_recv(): it reads each datagram twice, or tells of a truncated one by an error without saying whose it was.
+// Not nl_recv(): it reads each datagram twice, or tells of a truncated one by an error without
+// saying whose it was.
 //
-// Nothing is waited for: the kernel handles a request within send(), modules to load included, and the next step of a dump
-// within the receive() before it (netlink_unicast_kernel(), netlink_recvmsg(), net/netlink/af_netlink.c). An answer that is
-// not there now never comes.
+// Nothing is waited for: the kernel handles a request within send(), modules to load included, and
+// the next step of a dump within the receive() before it (netlink_unicast_kernel(),
+// netlink_recvmsg(), net/netlink/af_netlink.c). An answer that is not there now never comes.
 Result<Datagram> KernelTransport::receive()
 {
     sockaddr_nl sender = {};
@@ -73,7 +76,9 @@ Result<Datagram> KernelTransport::receive()
     while (size < 0 && errno == EINTR);
     if (size < 0)
         return fail(errno == EAGAIN ? ENODATA : errno, "receiving from RDMA netlink");
-    return Datagram{{buffer_.get(), static_cast<size_t>(size)}, sender.nl_pid, (header.msg_flags & MSG_TRUNC) != 0};
+    return Datagram{{buffer_.get(), static_cast<size_t>(size)},
+                    sender.nl_pid,
+                    (header.msg_flags & MSG_TRUNC) != 0};
 }
 
 Result<void> KernelTransport::reset()

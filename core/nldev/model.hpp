@@ -5,8 +5,9 @@
 #include <optional>
 #include <string>
 
-// What the kernel says over RDMA netlink (drivers/infiniband/core/nldev.c). An optional is empty where the kernel left the
-// attribute out; each comment says when it does. Strings are bytes from hardware or from whoever renamed the device.
+// What the kernel says over RDMA netlink (drivers/infiniband/core/nldev.c). An optional is empty
+// where the kernel left the attribute out; each comment says when it does. Strings are bytes from
+// hardware or from whoever renamed the device.
 
 namespace rdmad::nldev {
 
@@ -17,37 +18,40 @@ struct Device {
     uint32_t port_count = 0;
     uint64_t node_guid = 0;
     uint64_t sys_image_guid = 0;
-    std::optional<uint8_t> node_type;         ///< enum rdma_node_type
-    std::optional<std::string> protocol;      ///< of port 1: opa, ib, iw, roce or usnic; none: no such capability
-    std::optional<std::string> fw_version;    ///< none: the driver reports none
-    std::optional<uint8_t> device_type;       ///< since 6.11; 1: a sub-device for subnet management (SMI)
-    std::optional<std::string> parent_name;   ///< since 6.11; of a sub-device
-    std::optional<uint8_t> name_assign_type;  ///< since 6.11; 0: the kernel chose the name, 1: user space
+    std::optional<uint8_t> node_type; ///< enum rdma_node_type
+    std::optional<std::string>
+        protocol; ///< of port 1: opa, ib, iw, roce or usnic; none: no such capability
+    std::optional<std::string> fw_version; ///< none: the driver reports none
+    std::optional<uint8_t> device_type; ///< since 6.11; 1: a sub-device for subnet management (SMI)
+    std::optional<std::string> parent_name; ///< since 6.11; of a sub-device
+    std::optional<uint8_t>
+        name_assign_type; ///< since 6.11; 0: the kernel chose the name, 1: user space
 };
 
 /// RDMA_NLDEV_CMD_PORT_GET, fill_port_info().
 struct Port {
     uint32_t device_index = 0;
     uint32_t port = 0;
-    std::optional<uint8_t> state;           ///< enum ib_port_state
-    std::optional<uint8_t> physical_state;  ///< enum ib_port_phys_state
-    std::optional<uint64_t> subnet_prefix;  ///< ports that speak InfiniBand or OPA only
-    std::optional<uint32_t> lid;            ///< ports that speak InfiniBand or OPA only
-    std::optional<std::string> netdev;      ///< none: there is none in the caller's network namespace
+    std::optional<uint8_t> state;          ///< enum ib_port_state
+    std::optional<uint8_t> physical_state; ///< enum ib_port_phys_state
+    std::optional<uint64_t> subnet_prefix; ///< ports that speak InfiniBand or OPA only
+    std::optional<uint32_t> lid;           ///< ports that speak InfiniBand or OPA only
+    std::optional<std::string> netdev; ///< none: there is none in the caller's network namespace
 };
 
 /// RDMA_NLDEV_CMD_GET_CHARDEV.
 struct CharDevice {
     uint32_t major = 0;
     uint32_t minor = 0;
-    std::string name;                   ///< "uverbs0"
-    std::optional<uint32_t> driver_id;  ///< enum rdma_driver_id; of uverbs, where the driver has not hidden it
+    std::string name; ///< "uverbs0"
+    std::optional<uint32_t>
+        driver_id; ///< enum rdma_driver_id; of uverbs, where the driver has not hidden it
 };
 
 /// RDMA_NLDEV_CMD_SYS_GET.
 struct System {
-    bool shared_namespaces = true;  ///< every network namespace sees every device
-    bool has_monitor = false;       ///< since 6.12: the NOTIFY group says something
+    bool shared_namespaces = true; ///< every network namespace sees every device
+    bool has_monitor = false;      ///< since 6.12: the NOTIFY group says something
 };
 
 } // namespace rdmad::nldev

@@ -13,8 +13,8 @@ namespace rdmad::nldev {
 /// One datagram as it came; the bytes are good until the next call.
 struct Datagram {
     std::span<const std::byte> bytes;
-    uint32_t sender = 0;     ///< netlink port ID; 0 is the kernel
-    bool truncated = false;  ///< it was longer than the buffer
+    uint32_t sender = 0;    ///< netlink port ID; 0 is the kernel
+    bool truncated = false; ///< it was longer than the buffer
 };
 
 /// The seam between the client and the kernel. Tests replay captured answers through it.

@@ -24,8 +24,8 @@ tl::unexpected<Error> malformed(std::string what)
 /// One attribute that we know: its number and where its value goes.
 struct Field {
     uint16_t type;
-    std::variant<std::string*, uint32_t*, std::optional<std::string>*, std::optional<uint8_t>*, std::optional<uint32_t>*,
-                 std::optional<uint64_t>*, uint64_t*>
+    std::variant<std::string*, uint32_t*, std::optional<std::string>*, std::optional<uint8_t>*,
+                 std::optional<uint32_t>*, std::optional<uint64_t>*, uint64_t*>
         target;
 };
 
@@ -68,7 +68,8 @@ bool store(std::optional<T>* target, Bytes value)
     return decoded.has_value();
 }
 
-/// libnl's walk stops without a word where an attribute is longer than what is left; here that is an error.
+/// libnl's walk stops without a word where an attribute is longer than what is left; here that is
+/// an error.
 Result<void> parse_attributes(Bytes payload, std::initializer_list<Field> fields)
 {
     int left = static_cast<int>(payload.size());
@@ -76,15 +77,18 @@ Result<void> parse_attributes(Bytes payload, std::initializer_list<Field> fields
     while (nla_ok(attribute, left)) {
         const auto type = static_cast<uint16_t>(nla_type(attribute));
         for (const Field& field : fields) {
-            const Bytes value(static_cast<const std::byte*>(nla_data(attribute)), static_cast<size_t>(nla_len(attribute)));
-            if (field.type == type && !std::visit([&](auto* target) { return store(target, value); }, field.target))
-                return malformed("netlink attribute " + std::to_string(type) + " has a bad value of " +
-                                 std::to_string(value.size()) + " bytes");
+            const Bytes value(static_cast<const std::byte*>(nla_data(attribute)),
+                              static_cast<size_t>(nla_len(attribute)));
+            if (field.type == type &&
+                !std::visit([&](auto* target) { return store(target, value); }, field.target))
+                return malformed("netlink attribute " + std::to_string(type) +
+                                 " has a bad value of " + std::to_string(value.size()) + " bytes");
         }
         attribute = nla_next(attribute, &left);
     }
     if (left > 0)
-        return malformed("netlink attributes end in " + std::to_string(left) + " bytes that are none");
+        return malformed("netlink attributes end in " + std::to_string(left) +
+                         " bytes that are none");
     return {};
 }
 
@@ -96,13 +100,13 @@ Result<T> parsed(T value, Result<void> outcome)
     return value;
 }
 
-/// The text of an extended ACK, behind the error code, the request's header and, if not capped, its payload
-/// (netlink_ack(), net/netlink/af_netlink.c).
+/// The text of an extended ACK, behind the error code, the request's header and, if not capped, its
+/// payload (netlink_ack(), net/netlink/af_netlink.c).
 std::string extended_ack(const Message& message)
 {
-    constexpr uint16_t capped = 0x100;      // NLM_F_CAPPED
-    constexpr uint16_t has_tlvs = 0x200;    // NLM_F_ACK_TLVS
-    constexpr uint16_t text_attribute = 1;  // NLMSGERR_ATTR_MSG
+    constexpr uint16_t capped = 0x100;     // NLM_F_CAPPED
+    constexpr uint16_t has_tlvs = 0x200;   // NLM_F_ACK_TLVS
+    constexpr uint16_t text_attribute = 1; // NLMSGERR_ATTR_MSG
     if (!(message.flags & has_tlvs))
         return {};
     size_t skip = sizeof(int);
@@ -130,11 +134,12 @@ Result<Message> take_message(Bytes& datagram)
 {
     nlmsghdr header;
     if (datagram.size() < sizeof header)
-        return malformed("netlink datagram ends in " + std::to_string(datagram.size()) + " bytes, shorter than a header");
+        return malformed("netlink datagram ends in " + std::to_string(datagram.size()) +
+                         " bytes, shorter than a header");
     memcpy(&header, datagram.data(), sizeof header);
     if (header.nlmsg_len < sizeof header || header.nlmsg_len > datagram.size())
-        return malformed("netlink message claims " + std::to_string(header.nlmsg_len) + " bytes of " +
-                         std::to_string(datagram.size()));
+        return malformed("netlink message claims " + std::to_string(header.nlmsg_len) +
+                         " bytes of " + std::to_string(datagram.size()));
     const Message message{header.nlmsg_type, header.nlmsg_flags, header.nlmsg_seq,
                           datagram.subspan(sizeof header, header.nlmsg_len - sizeof header)};
     // the last message of a datagram may lack its padding
@@ -164,17 +169,18 @@ Result<Device> parse_device(Bytes payload)
 {
     Device device;
     std::optional<uint32_t> index;
-    auto outcome = parse_attributes(payload, {{RDMA_NLDEV_ATTR_DEV_INDEX, &index},
-                                              {RDMA_NLDEV_ATTR_DEV_NAME, &device.name},
-                                              {RDMA_NLDEV_ATTR_PORT_INDEX, &device.port_count},
-                                              {RDMA_NLDEV_ATTR_NODE_GUID, &device.node_guid},
-                                              {RDMA_NLDEV_ATTR_SYS_IMAGE_GUID, &device.sys_image_guid},
-                                              {RDMA_NLDEV_ATTR_DEV_NODE_TYPE, &device.node_type},
-                                              {RDMA_NLDEV_ATTR_DEV_PROTOCOL, &device.protocol},
-                                              {RDMA_NLDEV_ATTR_FW_VERSION, &device.fw_version},
-                                              {uapi::attr_dev_type, &device.device_type},
-                                              {uapi::attr_parent_name, &device.parent_name},
-                                              {uapi::attr_name_assign_type, &device.name_assign_type}});
+    auto outcome =
+        parse_attributes(payload, {{RDMA_NLDEV_ATTR_DEV_INDEX, &index},
+                                   {RDMA_NLDEV_ATTR_DEV_NAME, &device.name},
+                                   {RDMA_NLDEV_ATTR_PORT_INDEX, &device.port_count},
+                                   {RDMA_NLDEV_ATTR_NODE_GUID, &device.node_guid},
+                                   {RDMA_NLDEV_ATTR_SYS_IMAGE_GUID, &device.sys_image_guid},
+                                   {RDMA_NLDEV_ATTR_DEV_NODE_TYPE, &device.node_type},
+                                   {RDMA_NLDEV_ATTR_DEV_PROTOCOL, &device.protocol},
+                                   {RDMA_NLDEV_ATTR_FW_VERSION, &device.fw_version},
+                                   {uapi::attr_dev_type, &device.device_type},
+                                   {uapi::attr_parent_name, &device.parent_name},
+                                   {uapi::attr_name_assign_type, &device.name_assign_type}});
     if (outcome && (!index || device.name.empty()))
         return malformed("netlink device without an index or a name");
     device.index = index.value_or(0);
@@ -186,13 +192,14 @@ Result<Port> parse_port(Bytes payload)
     Port port;
     std::optional<uint32_t> index;
     std::optional<uint32_t> number;
-    auto outcome = parse_attributes(payload, {{RDMA_NLDEV_ATTR_DEV_INDEX, &index},
-                                              {RDMA_NLDEV_ATTR_PORT_INDEX, &number},
-                                              {RDMA_NLDEV_ATTR_PORT_STATE, &port.state},
-                                              {RDMA_NLDEV_ATTR_PORT_PHYS_STATE, &port.physical_state},
-                                              {RDMA_NLDEV_ATTR_SUBNET_PREFIX, &port.subnet_prefix},
-                                              {RDMA_NLDEV_ATTR_LID, &port.lid},
-                                              {RDMA_NLDEV_ATTR_NDEV_NAME, &port.netdev}});
+    auto outcome =
+        parse_attributes(payload, {{RDMA_NLDEV_ATTR_DEV_INDEX, &index},
+                                   {RDMA_NLDEV_ATTR_PORT_INDEX, &number},
+                                   {RDMA_NLDEV_ATTR_PORT_STATE, &port.state},
+                                   {RDMA_NLDEV_ATTR_PORT_PHYS_STATE, &port.physical_state},
+                                   {RDMA_NLDEV_ATTR_SUBNET_PREFIX, &port.subnet_prefix},
+                                   {RDMA_NLDEV_ATTR_LID, &port.lid},
+                                   {RDMA_NLDEV_ATTR_NDEV_NAME, &port.netdev}});
     if (outcome && (!index || !number))
         return malformed("netlink port without a device index or a port number");
     port.device_index = index.value_or(0);
@@ -204,9 +211,10 @@ Result<CharDevice> parse_char_device(Bytes payload)
 {
     CharDevice device;
     std::optional<uint64_t> number;
-    auto outcome = parse_attributes(payload, {{RDMA_NLDEV_ATTR_CHARDEV, &number},
-                                              {RDMA_NLDEV_ATTR_CHARDEV_NAME, &device.name},
-                                              {RDMA_NLDEV_ATTR_UVERBS_DRIVER_ID, &device.driver_id}});
+    auto outcome =
+        parse_attributes(payload, {{RDMA_NLDEV_ATTR_CHARDEV, &number},
+                                   {RDMA_NLDEV_ATTR_CHARDEV_NAME, &device.name},
+                                   {RDMA_NLDEV_ATTR_UVERBS_DRIVER_ID, &device.driver_id}});
     if (outcome && (!number || device.name.empty()))
         return malformed("netlink character device without a number or a name");
     // huge_encode_dev(), include/linux/kdev_t.h
@@ -231,10 +239,12 @@ Result<std::string> build(const Request& request, uint32_t sequence)
     if (!message)
         return fail(ENOMEM, "netlink request");
     const auto type = uapi::message_type(request.command);
-    const nlmsghdr* header = nlmsg_put(message.get(), NL_AUTO_PORT, sequence, type, 0, NLM_F_REQUEST | request.flags);
+    const nlmsghdr* header =
+        nlmsg_put(message.get(), NL_AUTO_PORT, sequence, type, 0, NLM_F_REQUEST | request.flags);
     bool fits = header != nullptr;
     if (request.device_index)
-        fits = fits && nla_put_u32(message.get(), RDMA_NLDEV_ATTR_DEV_INDEX, *request.device_index) == 0;
+        fits = fits &&
+               nla_put_u32(message.get(), RDMA_NLDEV_ATTR_DEV_INDEX, *request.device_index) == 0;
     if (request.port)
         fits = fits && nla_put_u32(message.get(), RDMA_NLDEV_ATTR_PORT_INDEX, *request.port) == 0;
     if (!request.char_device.empty())

@@ -11,9 +11,10 @@
 #include <string>
 #include <string_view>
 
-// RDMA netlink as bytes. Pure and total: any bytes give a value or EBADMSG with the reason, nothing is read beyond them and
-// nothing is remembered. Unknown attributes are skipped, of an attribute that comes twice the last one counts, and an
-// attribute of the wrong length, a string without its NUL or bytes left over are refused.
+// RDMA netlink as bytes. Pure and total: any bytes give a value or EBADMSG with the reason, nothing
+// is read beyond them and nothing is remembered. Unknown attributes are skipped, of an attribute
+// that comes twice the last one counts, and an attribute of the wrong length, a string without its
+// NUL or bytes left over are refused.
 
 namespace rdmad::nldev::wire {
 
@@ -27,7 +28,8 @@ struct Message {
     Bytes payload;
 };
 
-/// What NLMSG_ERROR and NLMSG_DONE carry: a positive errno value, 0 for success, and the kernel's words if it had any.
+/// What NLMSG_ERROR and NLMSG_DONE carry: a positive errno value, 0 for success, and the kernel's
+/// words if it had any.
 struct Status {
     int error = 0;
     std::string text;
@@ -36,7 +38,8 @@ struct Status {
 /// Takes the first message off the datagram.
 [[nodiscard]] Result<Message> take_message(Bytes& datagram);
 
-/// Of a message of type NLMSG_ERROR or NLMSG_DONE. libnl 3.7 ignores the code inside NLMSG_DONE, and knows no extended ACK.
+/// Of a message of type NLMSG_ERROR or NLMSG_DONE. libnl 3.7 ignores the code inside NLMSG_DONE,
+/// and knows no extended ACK.
 [[nodiscard]] Result<Status> parse_status(const Message& message);
 
 [[nodiscard]] Result<Device> parse_device(Bytes payload);
@@ -46,11 +49,11 @@ struct Status {
 
 /// A request and where it goes; what is empty is not sent.
 struct Request {
-    uint16_t command = 0;  ///< RDMA_NLDEV_CMD_*
-    uint16_t flags = 0;    ///< beside NLM_F_REQUEST
+    uint16_t command = 0; ///< RDMA_NLDEV_CMD_*
+    uint16_t flags = 0;   ///< beside NLM_F_REQUEST
     std::optional<uint32_t> device_index = {};
     std::optional<uint32_t> port = {};
-    std::string_view char_device = {};  ///< "uverbs", "umad"; at most 31 bytes
+    std::string_view char_device = {}; ///< "uverbs", "umad"; at most 31 bytes
 };
 
 /// The bytes to send.

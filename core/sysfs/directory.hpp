@@ -11,16 +11,17 @@
 
 namespace rdmad::sysfs {
 
-/// What reading a sysfs attribute gave. Hardware and drivers choose the text: it may be empty or hold any bytes.
+/// What reading a sysfs attribute gave. Hardware and drivers choose the text: it may be empty or
+/// hold any bytes.
 struct Attribute {
     enum class State {
         present,
-        missing,     ///< no such attribute, or its device is on the way out
-        unreadable,  ///< the driver refused: EIO, EINVAL and the like
-        too_long     ///< more than a page, which sysfs itself never gives
+        missing,    ///< no such attribute, or its device is on the way out
+        unreadable, ///< the driver refused: EIO, EINVAL and the like
+        too_long    ///< more than a page, which sysfs itself never gives
     };
     State state = State::missing;
-    std::string text = {};  ///< without white space at the end
+    std::string text = {}; ///< without white space at the end
 
     [[nodiscard]] explicit operator bool() const
     {
@@ -28,7 +29,8 @@ struct Attribute {
     }
 };
 
-/// A directory held by descriptor, which stays good when the directory is renamed. Paths are relative to it.
+/// A directory held by descriptor, which stays good when the directory is renamed. Paths are
+/// relative to it.
 class Directory {
 public:
     /// None if there is none.
@@ -43,8 +45,8 @@ public:
     [[nodiscard]] std::optional<std::string> link_name(const std::string& path) const;
     [[nodiscard]] bool contains(const std::string& path) const;
 
-    /// Inode number of a directory below. In sysfs it stays over a rename and is not given to another directory until 2^32 others were made
-    /// (kernfs_new_node(), fs/kernfs/dir.c).
+    /// Inode number of a directory below. In sysfs it stays over a rename and is not given to
+    /// another directory until 2^32 others were made (kernfs_new_node(), fs/kernfs/dir.c).
     [[nodiscard]] std::optional<uint64_t> inode(const std::string& path = ".") const;
 
     [[nodiscard]] int fd() const
@@ -54,7 +56,8 @@ public:
 
 private:
     explicit Directory(UniqueFd fd) : fd_(std::move(fd)) {}
-    [[nodiscard]] static Result<std::optional<Directory>> open_at(int parent, const std::string& path);
+    [[nodiscard]] static Result<std::optional<Directory>> open_at(int parent,
+                                                                  const std::string& path);
 
     UniqueFd fd_;
 };

@@ -40,7 +40,7 @@ std::optional<uint64_t> parse_gid_low_half(std::string_view gid)
         const auto value = text::parse_hex_u64(gid.substr(at, group));
         if (!value || (i > 0 && gid[at - 1] != ':'))
             return std::nullopt;
-        low = low << 16 | *value;  // the high half is shifted out
+        low = low << 16 | *value; // the high half is shifted out
     }
     return low;
 }
@@ -80,7 +80,8 @@ bool RdmaDevice::has_roce_gid(uint32_t port) const
         const auto type = directory_.read(port_path(port, "gid_attrs/types/" + std::to_string(i)));
         if (type.state == Attribute::State::missing)
             return false;
-        // "IB/RoCE v1" is what an InfiniBand GID reads as, too: it counts on Ethernet only, and only there is this asked
+        // "IB/RoCE v1" is what an InfiniBand GID reads as, too: it counts on Ethernet only, and
+        // only there is this asked
         if (type.text.find("RoCE") != std::string::npos)
             return true;
     }

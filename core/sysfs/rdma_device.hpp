@@ -5,26 +5,30 @@
 
 namespace rdmad::sysfs {
 
-/// The low half of a GID, "fe80:0000:0000:0000:0002:c903:0000:0a01" gives 0002c90300000a01. None if it is no GID.
+/// The low half of a GID, "fe80:0000:0000:0000:0002:c903:0000:0a01" gives 0002c90300000a01. None if
+/// it is no GID.
 [[nodiscard]] std::optional<uint64_t> parse_gid_low_half(std::string_view gid);
 
-/// The sysfs side of an RDMA device: what RDMA netlink does not tell. One device for the life of the object, whatever its
-/// name becomes.
+/// The sysfs side of an RDMA device: what RDMA netlink does not tell. One device for the life of
+/// the object, whatever its name becomes.
 class RdmaDevice {
 public:
     /// root is /sys. None if there is no device of that name, or it cannot be one.
-    [[nodiscard]] static Result<std::optional<RdmaDevice>> open(const Directory& root, std::string_view name);
+    [[nodiscard]] static Result<std::optional<RdmaDevice>> open(const Directory& root,
+                                                                std::string_view name);
 
     /// Of the directory of the device that has that name now.
-    [[nodiscard]] static std::optional<uint64_t> inode(const Directory& root, std::string_view name);
+    [[nodiscard]] static std::optional<uint64_t> inode(const Directory& root,
+                                                       std::string_view name);
     /// Of this device's directory; the same after a rename.
     [[nodiscard]] std::optional<uint64_t> inode() const
     {
         return directory_.inode();
     }
 
-    /// The low half of GID 0, as libibumad has it. On InfiniBand and OPA that is the port GUID; on RoCE it comes from the MAC
-    /// address of the network device. None if it is not set yet, which reads as zero, or cannot be read.
+    /// The low half of GID 0, as libibumad has it. On InfiniBand and OPA that is the port GUID; on
+    /// RoCE it comes from the MAC address of the network device. None if it is not set yet, which
+    /// reads as zero, or cannot be read.
     [[nodiscard]] std::optional<uint64_t> port_guid(uint32_t port) const;
     /// "InfiniBand", "Ethernet" or "Unknown".
     [[nodiscard]] Attribute link_layer(uint32_t port) const;

@@ -26,12 +26,14 @@ constexpr std::array device_nodes = {Node::uverbs, Node::umad, Node::issm};
 
 std::string key_of(uint64_t guid, uint32_t port, Node node)
 {
-    return (port > 0 ? "port-" : "node-") + text::format_guid(guid) + "-" + std::string(to_string(node));
+    return (port > 0 ? "port-" : "node-") + text::format_guid(guid) + "-" +
+           std::string(to_string(node));
 }
 
 std::string to_text(const Claimant& claimant)
 {
-    return std::to_string(claimant.index) + " " + std::to_string(claimant.port) + " " + claimant.sysname;
+    return std::to_string(claimant.index) + " " + std::to_string(claimant.port) + " " +
+           claimant.sysname;
 }
 
 std::optional<std::string> read_link(const std::string& path)
@@ -45,8 +47,9 @@ std::optional<std::string> read_link(const std::string& path)
 
 std::string link_name(const Claim& claim)
 {
-    return "/dev/" + (claim.claimant.port > 0 ? naming::port_link(claim.guid, to_string(claim.claimant.node))
-                                              : naming::node_link(claim.guid));
+    return "/dev/" + (claim.claimant.port > 0
+                          ? naming::port_link(claim.guid, to_string(claim.claimant.node))
+                          : naming::node_link(claim.guid));
 }
 
 } // namespace
@@ -68,8 +71,9 @@ void trigger(const sysfs::Directory& root, Node node, const std::string& sysname
     const std::string path = "class/" + std::string(class_of(node)) + "/" + sysname + "/uevent";
     const UniqueFd file(openat(root.fd(), path.c_str(), O_WRONLY | O_CLOEXEC | O_NOFOLLOW));
     // a node that has gone needs no second look
-    if (file)
-        [[maybe_unused]] const auto written = write(file.get(), "change", 6);
+    if (!file)
+        return;
+    [[maybe_unused]] const auto written = write(file.get(), "change", 6);
 }
 
 std::string Claims::path(const char* kind, const std::string& key) const
@@ -105,9 +109,9 @@ void Claims::note_loss(const std::string& key, const Claim& loser, const Claiman
     unlink(path.c_str());
     mkdir((directory_ + "/" + lost).c_str(), 0755);
     [[maybe_unused]] const int noted = symlink(mine.c_str(), path.c_str());
-    warn(loser.claimant.sysname + " of RDMA device " + std::to_string(loser.claimant.index) + " does not get " +
-         link_name(loser) + ": " + owner.sysname + " of device " + std::to_string(owner.index) +
-         " has the same GUID and the lower index");
+    warn(loser.claimant.sysname + " of RDMA device " + std::to_string(loser.claimant.index) +
+         " does not get " + link_name(loser) + ": " + owner.sysname + " of device " +
+         std::to_string(owner.index) + " has the same GUID and the lower index");
 }
 
 /// 0, or an errno value.
@@ -140,7 +144,8 @@ Result<bool> Claims::settle(const Claim& claim)
     if (current == mine || (!current && !writable_))
         return true;
 
-    // From here on a claim changes hands: one process at a time. Only nodes with one GUID come here.
+    // From here on a claim changes hands: one process at a time. Only nodes with one GUID come
+    // here.
     UniqueFd lock;
     if (writable_) {
         lock.reset(::open((directory_ + "/" + taken).c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC));
@@ -198,7 +203,8 @@ void Claims::release_link(const std::string& key, uint32_t index, bool is_last_c
         rmdir(contested.c_str());
 }
 
-void Claims::release(uint32_t index, Node node, const std::vector<uint64_t>& port_guids, std::optional<uint64_t> node_guid)
+void Claims::release(uint32_t index, Node node, const std::vector<uint64_t>& port_guids,
+                     std::optional<uint64_t> node_guid)
 {
     const bool is_last_call = node == Node::device;
     for (const auto each : device_nodes) {

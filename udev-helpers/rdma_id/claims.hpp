@@ -8,10 +8,10 @@ namespace rdmad::rdma_id {
 
 /// A node that wants a link.
 struct Claimant {
-    uint32_t index;       ///< of its RDMA device
-    uint32_t port;        ///< 0 for a link of the whole device
+    uint32_t index; ///< of its RDMA device
+    uint32_t port;  ///< 0 for a link of the whole device
     Node node;
-    std::string sysname;  ///< "umad0"
+    std::string sysname; ///< "umad0"
 };
 
 /// A link by GUID that a node could have.
@@ -20,13 +20,15 @@ struct Claim {
     Claimant claimant;
 };
 
-/// Who has a link that several nodes could have, because of cloned firmware or a device split in two: the living one with the
-/// lowest index. Each link taken is a symbolic link below /run/rdmad/claims that names its owner, so taking it is atomic and
-/// costs the same with any number of devices; an owner is believed only if kernel and sysfs confirm it.
+/// Who has a link that several nodes could have, because of cloned firmware or a device split in
+/// two: the living one with the lowest index. Each link taken is a symbolic link below
+/// /run/rdmad/claims that names its owner, so taking it is atomic and costs the same with any
+/// number of devices; an owner is believed only if kernel and sysfs confirm it.
 class Claims {
 public:
     /// directory: /run/rdmad. writable: take links and tell who has to give one up.
-    Claims(nldev::Client& client, const sysfs::Directory& root, std::string directory, bool writable)
+    Claims(nldev::Client& client, const sysfs::Directory& root, std::string directory,
+           bool writable)
         : client_(client), root_(root), directory_(std::move(directory)), writable_(writable)
     {
     }
@@ -34,10 +36,12 @@ public:
     /// Whether the claimant has the link. A loss is told in the journal once.
     [[nodiscard]] Result<bool> settle(const Claim& claim);
 
-    /// Gives up what a node of that device had for these GUIDs (device: all its nodes) and lets those who lost to it try
-    /// again. To be called for the nodes as they go, and once more for the device: systemd may hear of the next owner before
-    /// it hears that the last one went, and would then ignore it.
-    void release(uint32_t index, Node node, const std::vector<uint64_t>& port_guids, std::optional<uint64_t> node_guid);
+    /// Gives up what a node of that device had for these GUIDs (device: all its nodes) and lets
+    /// those who lost to it try again. To be called for the nodes as they go, and once more for the
+    /// device: systemd may hear of the next owner before it hears that the last one went, and would
+    /// then ignore it.
+    void release(uint32_t index, Node node, const std::vector<uint64_t>& port_guids,
+                 std::optional<uint64_t> node_guid);
 
 private:
     [[nodiscard]] Result<bool> is_alive(uint64_t guid, const Claimant& owner);

@@ -21,7 +21,8 @@ std::optional<std::string> software_driver(uint32_t driver_id)
     }
 }
 
-Result<std::optional<std::string>> driver_of(nldev::Client& client, const Subject& subject, uint32_t index)
+Result<std::optional<std::string>> driver_of(nldev::Client& client, const Subject& subject,
+                                             uint32_t index)
 {
     if (auto driver = subject.device.driver(); driver || subject.node != Node::uverbs)
         return driver;
@@ -34,10 +35,11 @@ Result<std::optional<std::string>> driver_of(nldev::Client& client, const Subjec
     return software_driver(*(*uverbs)->driver_id);
 }
 
-naming::LinkType link_type_of(const Subject& subject, const nldev::Device& device, const nldev::Port& port,
-                              const std::optional<std::string>& driver)
+naming::LinkType link_type_of(const Subject& subject, const nldev::Device& device,
+                              const nldev::Port& port, const std::optional<std::string>& driver)
 {
-    naming::LinkEvidence evidence = {.has_lid = port.lid.has_value(), .node_type = device.node_type};
+    naming::LinkEvidence evidence = {.has_lid = port.lid.has_value(),
+                                     .node_type = device.node_type};
     if (device.protocol)
         evidence.protocol = *device.protocol;
     if (driver)
@@ -60,10 +62,12 @@ bool has_port_guid(naming::LinkType type)
 
 bool Identity::has_link_type(naming::LinkType type) const
 {
-    return std::any_of(ports.begin(), ports.end(), [&](const PortIdentity& port) { return port.link_type == type; });
+    return std::any_of(ports.begin(), ports.end(),
+                       [&](const PortIdentity& port) { return port.link_type == type; });
 }
 
-Result<std::optional<Identity>> identify(nldev::Client& client, const Subject& subject, nldev::Device device)
+Result<std::optional<Identity>> identify(nldev::Client& client, const Subject& subject,
+                                         nldev::Device device)
 {
     Identity identity;
     auto driver = driver_of(client, subject, device.index);
@@ -82,11 +86,12 @@ Result<std::optional<Identity>> identify(nldev::Client& client, const Subject& s
         if (!*port)
             return std::optional<Identity>();
         const auto type = link_type_of(subject, device, **port, identity.driver);
-        identity.ports.push_back({.port = number,
-                                  .link_type = type,
-                                  .guid = has_port_guid(type) ? subject.device.port_guid(number) : std::nullopt,
-                                  .netdev = std::move((*port)->netdev),
-                                  .state = (*port)->state});
+        identity.ports.push_back(
+            {.port = number,
+             .link_type = type,
+             .guid = has_port_guid(type) ? subject.device.port_guid(number) : std::nullopt,
+             .netdev = std::move((*port)->netdev),
+             .state = (*port)->state});
     }
     identity.device = std::move(device);
     return identity;

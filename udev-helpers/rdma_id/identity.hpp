@@ -12,15 +12,16 @@ namespace rdmad::rdma_id {
 struct PortIdentity {
     uint32_t port = 0;
     naming::LinkType link_type = naming::LinkType::unknown;
-    std::optional<uint64_t> guid = {};  ///< none: not set
+    std::optional<uint64_t> guid = {}; ///< none: not set
     std::optional<std::string> netdev = {};
-    std::optional<uint8_t> state = {};  ///< enum ib_port_state
+    std::optional<uint8_t> state = {}; ///< enum ib_port_state
 };
 
-/// All that is known of a subject: the device, and the ports that the subject serves, in order: just one for umad and issm.
+/// All that is known of a subject: the device, and the ports that the subject serves, in order:
+/// just one for umad and issm.
 struct Identity {
     Node node = Node::device;
-    std::string sysname;  ///< "umad0"
+    std::string sysname; ///< "umad0"
     nldev::Device device;
     std::optional<std::string> driver;
     std::vector<PortIdentity> ports;
@@ -28,8 +29,9 @@ struct Identity {
     [[nodiscard]] bool has_link_type(naming::LinkType type) const;
 };
 
-/// Asks the kernel for what it tells, and sysfs for the rest. None if the device went away meanwhile.
-[[nodiscard]] Result<std::optional<Identity>> identify(nldev::Client& client, const Subject& subject,
-                                                       nldev::Device device);
+/// Asks the kernel for what it tells, and sysfs for the rest. None if the device went away
+/// meanwhile.
+[[nodiscard]] Result<std::optional<Identity>>
+identify(nldev::Client& client, const Subject& subject, nldev::Device device);
 
 } // namespace rdmad::rdma_id

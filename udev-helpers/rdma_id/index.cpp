@@ -7,12 +7,14 @@ namespace rdmad::rdma_id {
 
 namespace {
 
-// Devices that appear at once are handled in order but some at a time; that many indexes ahead cover them.
+// Devices that appear at once are handled in order but some at a time; that many indexes ahead
+// cover them.
 constexpr uint32_t look_ahead = 20;
 
 using FoundDevice = Result<std::optional<nldev::Device>>;
 
-/// "mlx5_3" ends in 3. Until a device was removed or renamed, the kernel's number in the name tends to be the index.
+/// "mlx5_3" ends in 3. Until a device was removed or renamed, the kernel's number in the name tends
+/// to be the index.
 std::optional<uint32_t> number_at_end(std::string_view name)
 {
     return text::parse_u32(name.substr(name.find_last_not_of("0123456789") + 1));
@@ -41,7 +43,8 @@ private:
     {
         if (!candidate || !*candidate)
             return candidate;
-        return sysfs::RdmaDevice::inode(root_, (*candidate)->name) == inode_ ? candidate : FoundDevice();
+        return sysfs::RdmaDevice::inode(root_, (*candidate)->name) == inode_ ? candidate
+                                                                             : FoundDevice();
     }
 
     nldev::Client& client_;
@@ -66,8 +69,9 @@ FoundDevice search_new(Search& search, const std::string& name, IndexHints& hint
 
 } // namespace
 
-FoundDevice find_device(nldev::Client& client, const sysfs::Directory& root, const sysfs::RdmaDevice& device,
-                        const std::string& name, std::optional<uint32_t> earlier, IndexHints& hints)
+FoundDevice find_device(nldev::Client& client, const sysfs::Directory& root,
+                        const sysfs::RdmaDevice& device, const std::string& name,
+                        std::optional<uint32_t> earlier, IndexHints& hints)
 {
     const auto inode = device.inode();
     if (!inode)

@@ -9,11 +9,12 @@ namespace rdmad::rdma_id {
 
 namespace {
 
-/// Slot 0 holds the highest index, and no inode; the others the inode that hashes there. The file is sparse.
+/// Slot 0 holds the highest index, and no inode; the others the inode that hashes there. The file
+/// is sparse.
 struct Slot {
     uint64_t inode;
     uint32_t index;
-    uint32_t check;  ///< all zeroes must not look like an entry, nor a file of another kind
+    uint32_t check; ///< all zeroes must not look like an entry, nor a file of another kind
 };
 
 constexpr uint64_t slots = 8192;
@@ -26,8 +27,10 @@ uint32_t check_of(uint64_t inode, uint32_t index)
 
 off_t slot_of(uint64_t inode)
 {
-    // kernfs numbers inodes upwards, several for each device: neighbours spread over the file by multiplication
-    const uint64_t slot = inode == no_inode ? 0 : 1 + (inode * UINT64_C(0x9e3779b97f4a7c15) >> 32) % (slots - 1);
+    // kernfs numbers inodes upwards, several for each device: neighbours spread over the file by
+    // multiplication
+    const uint64_t slot =
+        inode == no_inode ? 0 : 1 + (inode * UINT64_C(0x9e3779b97f4a7c15) >> 32) % (slots - 1);
     return static_cast<off_t>(slot * sizeof(Slot));
 }
 

@@ -9,13 +9,17 @@
 
 namespace rdmad::rdma_id {
 
-/// Remembers which RDMA index a sysfs directory had, in a file of fixed size below /run. Only a hint: processes write it
-/// without a lock, slots collide, and directories go; whoever uses an index asks the kernel first.
+/// Remembers which RDMA index a sysfs directory had, in a file of fixed size below /run. Only a
+/// hint: processes write it without a lock, slots collide, and directories go; whoever uses an
+/// index asks the kernel first.
 class IndexHints {
 public:
-    /// A missing or foreign file is an empty one; it is opened when it is first needed. writable: make it, if need be, and
-    /// the directory that it stands in.
-    IndexHints(std::string directory, bool writable) : directory_(std::move(directory)), writable_(writable) {}
+    /// A missing or foreign file is an empty one; it is opened when it is first needed. writable:
+    /// make it, if need be, and the directory that it stands in.
+    IndexHints(std::string directory, bool writable)
+        : directory_(std::move(directory)), writable_(writable)
+    {
+    }
 
     [[nodiscard]] std::optional<uint32_t> find(uint64_t inode);
     /// The highest index that was ever remembered: the kernel counts upwards.

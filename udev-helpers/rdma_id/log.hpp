@@ -5,7 +5,8 @@
 
 namespace rdmad::rdma_id {
 
-/// From now on warnings go to the journal (syslog(3)): udevd keeps what its programs write to stderr for debugging only.
+/// From now on warnings go to the journal (syslog(3)): udevd keeps what its programs write to
+/// stderr for debugging only.
 void log_to_journal();
 
 /// Escaped, as it may hold names that hardware or a stranger chose.

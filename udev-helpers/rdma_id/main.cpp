@@ -13,7 +13,8 @@
 #include <cerrno>
 #include <cstdlib>
 
-// Standard output is for udev or the user, standard error for a person: udevd puts it into the journal.
+// Standard output is for udev or the user, standard error for a person: udevd puts it into the
+// journal.
 
 namespace rdmad::rdma_id {
 
@@ -37,11 +38,12 @@ Result<std::optional<Subject>> subject_of(const Options& options, const sysfs::D
 }
 
 /// What stdout gets, empty if the device is gone.
-Result<std::string> describe(const Options& options, const sysfs::Directory& root, nldev::Client& client,
-                             const Subject& subject)
+Result<std::string> describe(const Options& options, const sysfs::Directory& root,
+                             nldev::Client& client, const Subject& subject)
 {
     IndexHints hints(state_directory, options.event);
-    const auto earlier = options.device ? std::nullopt : text::parse_u32(environment("ID_RDMA_INDEX"));
+    const auto earlier =
+        options.device ? std::nullopt : text::parse_u32(environment("ID_RDMA_INDEX"));
     auto device = find_device(client, root, subject.device, subject.device_name, earlier, hints);
     if (!device)
         return tl::unexpected<Error>(std::move(device).error());
@@ -54,10 +56,13 @@ Result<std::string> describe(const Options& options, const sysfs::Directory& roo
         return std::string();
 
     if (subject.node == Node::device) {
-        if (auto loaded = load_modules(client, root, **identity, options.load, module_lists); !loaded)
+        if (auto loaded = load_modules(client, root, **identity, options.load, module_lists);
+            !loaded)
             warn(loaded.error().message());
         if (options.event && environment("ACTION") == "move")
-            if (auto followed = follow_rename(client, root, **identity, environment("DEVPATH_OLD"), udev_run); !followed)
+            if (auto followed =
+                    follow_rename(client, root, **identity, environment("DEVPATH_OLD"), udev_run);
+                !followed)
                 warn(followed.error().message());
     }
     Claims claims(client, root, state_directory, options.event);
@@ -79,7 +84,8 @@ Result<std::string> describe(const Options& options, const sysfs::Directory& roo
 void release_claims(const sysfs::Directory& root, nldev::Client& client)
 {
     const auto index = text::parse_u32(environment("ID_RDMA_INDEX"));
-    const auto node = node_of(environment("SUBSYSTEM"), sysfs::last_component(environment("DEVPATH")));
+    const auto node =
+        node_of(environment("SUBSYSTEM"), sysfs::last_component(environment("DEVPATH")));
     if (!index || !node)
         return;
     std::vector<uint64_t> guids;
@@ -107,7 +113,8 @@ ExitCode not_found(const Options& options)
 ExitCode print(const std::string& text)
 {
     const ssize_t written = write(STDOUT_FILENO, text.data(), text.size());
-    return written == static_cast<ssize_t>(text.size()) ? exit_found : refused({errno, "standard output"});
+    return written == static_cast<ssize_t>(text.size()) ? exit_found
+                                                        : refused({errno, "standard output"});
 }
 
 ExitCode run(const Options& options)
@@ -120,7 +127,8 @@ ExitCode run(const Options& options)
     if (!root || !*root)
         return refused({ENOENT, "/sys"});
     const bool is_removal = options.event && environment("ACTION") == "remove";
-    const auto subject = is_removal ? Result<std::optional<Subject>>() : subject_of(options, **root);
+    const auto subject =
+        is_removal ? Result<std::optional<Subject>>() : subject_of(options, **root);
     if (!subject)
         return refused(subject.error());
     if (!*subject && !is_removal)

@@ -31,7 +31,9 @@ public:
         if (!directory_ || names("rdma", module))
             return true;
         return std::any_of(identity.ports.begin(), identity.ports.end(),
-                           [&](const PortIdentity& port) { return names(naming::to_string(port.link_type), module); });
+                           [&](const PortIdentity& port) {
+                               return names(naming::to_string(port.link_type), module);
+                           });
     }
 
 private:
@@ -48,23 +50,27 @@ private:
 bool lists_module(std::string_view list, std::string_view module)
 {
     const auto lines = text::split(list, '\n');
-    return std::any_of(lines.begin(), lines.end(),
-                       [&](std::string_view line) { return is_same_module(text::trim(line), module); });
+    return std::any_of(lines.begin(), lines.end(), [&](std::string_view line) {
+        return is_same_module(text::trim(line), module);
+    });
 }
 
-Result<void> load_modules(nldev::Client& client, const sysfs::Directory& root, const Identity& identity, Load load,
-                          const std::string& lists)
+Result<void> load_modules(nldev::Client& client, const sysfs::Directory& root,
+                          const Identity& identity, Load load, const std::string& lists)
 {
     if (load == Load::nothing)
         return {};
     const Lists allowed(load, lists);
-    // a question that finds nobody to answer makes the kernel load rdma-client-uverbs, rdma-client-umad
+    // a question that finds nobody to answer makes the kernel load rdma-client-uverbs,
+    // rdma-client-umad
     if (!root.contains("class/infiniband_verbs") && allowed.allow("ib_uverbs", identity))
         if (auto node = client.char_device("uverbs", identity.device.index); !node)
             return tl::unexpected<Error>(std::move(node).error());
-    const auto managed = std::find_if(identity.ports.begin(), identity.ports.end(),
-                                      [](const PortIdentity& port) { return naming::is_managed(port.link_type); });
-    if (managed != identity.ports.end() && !root.contains("class/infiniband_mad") && allowed.allow("ib_umad", identity))
+    const auto managed =
+        std::find_if(identity.ports.begin(), identity.ports.end(),
+                     [](const PortIdentity& port) { return naming::is_managed(port.link_type); });
+    if (managed != identity.ports.end() && !root.contains("class/infiniband_mad") &&
+        allowed.allow("ib_umad", identity))
         if (auto node = client.char_device("umad", identity.device.index, managed->port); !node)
             return tl::unexpected<Error>(std::move(node).error());
     return {};

@@ -13,7 +13,8 @@ Result<Names> names_of(const Identity& identity, Claims& claims)
 
     const auto node = to_string(identity.node);
     const auto wins = [&](uint64_t guid, uint32_t port) {
-        return claims.settle({guid, {identity.device.index, port, identity.node, identity.sysname}});
+        return claims.settle(
+            {guid, {identity.device.index, port, identity.node, identity.sysname}});
     };
     for (const auto& port : identity.ports) {
         if (port.guid) {

@@ -12,8 +12,8 @@ enum class Load { needed, listed, nothing };
 struct Options {
     Format format = Format::summary;
     Load load = Load::needed;
-    bool event = false;                 ///< run by udev's rules: keep the books below /run/rdmad
-    std::optional<std::string> device;  ///< none: the event that the environment tells of
+    bool event = false;                ///< run by udev's rules: keep the books below /run/rdmad
+    std::optional<std::string> device; ///< none: the event that the environment tells of
 };
 
 /// What to do: go on with the options, or leave with that exit code, everything being said.

@@ -14,7 +14,8 @@ using naming::LinkType;
 /// enum rdma_node_type, include/rdma/ib_verbs.h
 std::string node_type_name(std::optional<uint8_t> type)
 {
-    constexpr std::array names = {"", "ca", "switch", "router", "rnic", "usnic", "usnic-udp", "unspecified"};
+    constexpr std::array names = {"",     "ca",    "switch",    "router",
+                                  "rnic", "usnic", "usnic-udp", "unspecified"};
     return type && *type < names.size() ? names[*type] : "";
 }
 
@@ -81,12 +82,13 @@ private:
 
 void add_link_types(PropertyList& list, const Identity& identity)
 {
-    constexpr std::array<std::pair<const char*, LinkType>, 6> flags = {{{"ID_RDMA_INFINIBAND", LinkType::infiniband},
-                                                                        {"ID_RDMA_OPA", LinkType::opa},
-                                                                        {"ID_RDMA_ROCE", LinkType::roce},
-                                                                        {"ID_RDMA_IWARP", LinkType::iwarp},
-                                                                        {"ID_RDMA_USNIC", LinkType::usnic},
-                                                                        {"ID_RDMA_EFA", LinkType::efa}}};
+    constexpr std::array<std::pair<const char*, LinkType>, 6> flags = {
+        {{"ID_RDMA_INFINIBAND", LinkType::infiniband},
+         {"ID_RDMA_OPA", LinkType::opa},
+         {"ID_RDMA_ROCE", LinkType::roce},
+         {"ID_RDMA_IWARP", LinkType::iwarp},
+         {"ID_RDMA_USNIC", LinkType::usnic},
+         {"ID_RDMA_EFA", LinkType::efa}}};
     for (const auto& [key, type] : flags)
         list.add(key, identity.has_link_type(type) ? "1" : "");
 }
@@ -103,10 +105,12 @@ void add_ports(PropertyList& list, const Identity& identity)
     if (identity.node != Node::device && identity.node != Node::uverbs)
         return;
     // a port without a GUID keeps its place in the list
-    list.add("ID_RDMA_PORT_GUIDS",
-             joined(identity.ports, [](const auto& port) { return text::format_guid(port.guid.value_or(0)); }));
-    list.add("ID_RDMA_LINK_TYPES",
-             joined(identity.ports, [](const auto& port) { return std::string(naming::to_string(port.link_type)); }));
+    list.add("ID_RDMA_PORT_GUIDS", joined(identity.ports, [](const auto& port) {
+                 return text::format_guid(port.guid.value_or(0));
+             }));
+    list.add("ID_RDMA_LINK_TYPES", joined(identity.ports, [](const auto& port) {
+                 return std::string(naming::to_string(port.link_type));
+             }));
 }
 
 /// Writes one JSON object or array; commas come by themselves.
@@ -162,11 +166,14 @@ private:
 
 } // namespace
 
-std::vector<std::pair<std::string, std::string>> properties(const Identity& identity, const Names& names)
+std::vector<std::pair<std::string, std::string>> properties(const Identity& identity,
+                                                            const Names& names)
 {
     const auto& device = identity.device;
     PropertyList list;
-    const auto escaped = [](const std::optional<std::string>& value) { return text::escape_property(value.value_or("")); };
+    const auto escaped = [](const std::optional<std::string>& value) {
+        return text::escape_property(value.value_or(""));
+    };
     list.add("ID_RDMA_INDEX", std::to_string(device.index));
     list.add("ID_RDMA_NAME", text::escape_property(device.name));
     list.add("ID_RDMA_DRIVER", escaped(identity.driver));
@@ -228,15 +235,18 @@ std::string format_json(const Identity& identity, const Names& names)
 std::string format_summary(const Identity& identity, const Names& names)
 {
     const auto& device = identity.device;
-    std::string out = text::escape_terminal(device.name) + ": index " + std::to_string(device.index) + ", " +
-                      text::escape_terminal(protocol_of(identity)) + ", node GUID " + text::format_guid(device.node_guid);
+    std::string out = text::escape_terminal(device.name) + ": index " +
+                      std::to_string(device.index) + ", " +
+                      text::escape_terminal(protocol_of(identity)) + ", node GUID " +
+                      text::format_guid(device.node_guid);
     if (identity.driver)
         out += ", driver " + text::escape_terminal(*identity.driver);
     if (device.fw_version)
         out += ", firmware " + text::escape_terminal(*device.fw_version);
     out += "\n";
     for (const auto& port : identity.ports) {
-        out += "  port " + std::to_string(port.port) + ": " + std::string(naming::to_string(port.link_type));
+        out += "  port " + std::to_string(port.port) + ": " +
+               std::string(naming::to_string(port.link_type));
         if (port.guid)
             out += ", port GUID " + guid_of(port);
         if (port.netdev)

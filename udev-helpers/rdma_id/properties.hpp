@@ -9,14 +9,17 @@
 
 namespace rdmad::rdma_id {
 
-/// Links below /dev and unit aliases of a node. An RDMA device has neither: it has no node for udev to link to.
+/// Links below /dev and unit aliases of a node. An RDMA device has neither: it has no node for udev
+/// to link to.
 struct Names {
     std::vector<std::string> links;
     std::vector<std::string> aliases;
 };
 
-/// Keys and escaped values, in the order of rdma_id(8). What is not known or does not hold is left out.
-[[nodiscard]] std::vector<std::pair<std::string, std::string>> properties(const Identity& identity, const Names& names);
+/// Keys and escaped values, in the order of rdma_id(8). What is not known or does not hold is left
+/// out.
+[[nodiscard]] std::vector<std::pair<std::string, std::string>> properties(const Identity& identity,
+                                                                          const Names& names);
 
 /// Each prints to a string that ends in a line break. Values are escaped for their format.
 [[nodiscard]] std::string format_properties(const Identity& identity, const Names& names);

@@ -12,7 +12,8 @@ namespace rdmad::rdma_id {
 
 namespace {
 
-void forget_old_name(const sysfs::Directory& root, const std::string& name, const std::string& udev_run)
+void forget_old_name(const sysfs::Directory& root, const std::string& name,
+                     const std::string& udev_run)
 {
     if (!naming::is_safe_name(name) || root.contains("class/infiniband/" + name))
         return;
@@ -25,8 +26,8 @@ void forget_old_name(const sysfs::Directory& root, const std::string& name, cons
             unlink((udev_run + "/tags/" + tag->d_name + "/" + entry).c_str());
 }
 
-/// issm nodes bear the number of the umad node of their port (ib_umad_init_port(), drivers/infiniband/core/user_mad.c); the
-/// kernel does not tell of them over netlink.
+/// issm nodes bear the number of the umad node of their port (ib_umad_init_port(),
+/// drivers/infiniband/core/user_mad.c); the kernel does not tell of them over netlink.
 void trigger_management_nodes(const sysfs::Directory& root, const std::string& umad)
 {
     trigger(root, Node::umad, umad);
@@ -35,8 +36,9 @@ void trigger_management_nodes(const sysfs::Directory& root, const std::string& u
 
 } // namespace
 
-Result<void> follow_rename(nldev::Client& client, const sysfs::Directory& root, const Identity& identity,
-                           std::string_view old_devpath, const std::string& udev_run)
+Result<void> follow_rename(nldev::Client& client, const sysfs::Directory& root,
+                           const Identity& identity, std::string_view old_devpath,
+                           const std::string& udev_run)
 {
     // the classes exist once their modules are loaded; to ask earlier would load them
     if (root.contains("class/infiniband_verbs")) {

@@ -24,8 +24,9 @@ struct Parent {
     RdmaDevice device;
 };
 
-/// The RDMA device of a node, by the name in its ibdev attribute. Udev runs in parallel with whoever renames the device: the
-/// name is read again once the directory is open, for then it is held over any further rename.
+/// The RDMA device of a node, by the name in its ibdev attribute. Udev runs in parallel with
+/// whoever renames the device: the name is read again once the directory is open, for then it is
+/// held over any further rename.
 Result<std::optional<Parent>> parent_of_node(const Directory& root, const Directory& node)
 {
     const auto ibdev = node.open_attribute("ibdev");
@@ -42,8 +43,8 @@ Result<std::optional<Parent>> parent_of_node(const Directory& root, const Direct
     return std::optional<Parent>();
 }
 
-Result<std::optional<Subject>> subject_in(const Directory& root, const Directory& directory, std::string_view subsystem,
-                                          std::string_view sysname)
+Result<std::optional<Subject>> subject_in(const Directory& root, const Directory& directory,
+                                          std::string_view subsystem, std::string_view sysname)
 {
     const auto node = node_of(subsystem, sysname);
     if (!node)
@@ -55,7 +56,8 @@ Result<std::optional<Subject>> subject_in(const Directory& root, const Directory
             return tl::unexpected<Error>(std::move(device).error());
         if (!*device)
             return std::optional<Subject>();
-        return Subject{*node, std::string(sysname), std::nullopt, std::string(sysname), std::move(**device)};
+        return Subject{*node, std::string(sysname), std::nullopt, std::string(sysname),
+                       std::move(**device)};
     }
 
     std::optional<uint32_t> port;
@@ -69,17 +71,20 @@ Result<std::optional<Subject>> subject_in(const Directory& root, const Directory
         return tl::unexpected<Error>(std::move(parent).error());
     if (!*parent)
         return std::optional<Subject>();
-    return Subject{*node, std::string(sysname), port, std::move((*parent)->name), std::move((*parent)->device)};
+    return Subject{*node, std::string(sysname), port, std::move((*parent)->name),
+                   std::move((*parent)->device)};
 }
 
-Result<std::optional<Subject>> subject_at(const Directory& root, const std::string& path, std::string_view sysname)
+Result<std::optional<Subject>> subject_at(const Directory& root, const std::string& path,
+                                          std::string_view sysname)
 {
     const auto directory = root.open_below(path);
     if (!directory)
         return tl::unexpected<Error>(directory.error());
     if (!*directory)
         return std::optional<Subject>();
-    return subject_in(root, **directory, (*directory)->link_name("subsystem").value_or(""), sysname);
+    return subject_in(root, **directory, (*directory)->link_name("subsystem").value_or(""),
+                      sysname);
 }
 
 /// "mlx5_0", or "umad0" for convenience. No slash in it.
@@ -87,7 +92,8 @@ Result<std::optional<Subject>> subject_of_name(const Directory& root, const std:
 {
     if (name.empty() || name == "." || name == "..")
         return std::optional<Subject>();
-    for (const auto* subsystem : {"class/infiniband/", "class/infiniband_verbs/", "class/infiniband_mad/"}) {
+    for (const auto* subsystem :
+         {"class/infiniband/", "class/infiniband_verbs/", "class/infiniband_mad/"}) {
         auto subject = subject_at(root, subsystem + name, name);
         if (!subject || *subject)
             return subject;
@@ -118,8 +124,8 @@ std::string_view to_string(Node node)
 
 std::string_view class_of(Node node)
 {
-    constexpr std::array<std::string_view, 4> classes = {"infiniband", "infiniband_verbs", "infiniband_mad",
-                                                         "infiniband_mad"};
+    constexpr std::array<std::string_view, 4> classes = {"infiniband", "infiniband_verbs",
+                                                         "infiniband_mad", "infiniband_mad"};
     return classes[static_cast<size_t>(node)];
 }
 
@@ -132,8 +138,8 @@ Result<std::optional<Subject>> find_subject(const Directory& root, const std::st
     if (stat(argument.c_str(), &status) < 0)
         return std::optional<Subject>();
     if (S_ISCHR(status.st_mode)) {
-        const std::string path =
-            "dev/char/" + std::to_string(major(status.st_rdev)) + ":" + std::to_string(minor(status.st_rdev));
+        const std::string path = "dev/char/" + std::to_string(major(status.st_rdev)) + ":" +
+                                 std::to_string(minor(status.st_rdev));
         return subject_at(root, path, root.link_name(path).value_or(""));
     }
     // the name is that of the directory itself, whatever link or ".." led there
@@ -143,7 +149,8 @@ Result<std::optional<Subject>> find_subject(const Directory& root, const std::st
     return subject_at(root, path.get(), sysfs::last_component(path.get()));
 }
 
-Result<std::optional<Subject>> subject_of_event(const Directory& root, std::string_view devpath, std::string_view subsystem)
+Result<std::optional<Subject>> subject_of_event(const Directory& root, std::string_view devpath,
+                                                std::string_view subsystem)
 {
     const auto directory = root.open_below("." + std::string(devpath));
     if (!directory)

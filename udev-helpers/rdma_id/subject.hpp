@@ -18,20 +18,23 @@ enum class Node { device, uverbs, umad, issm };
 /// What is asked about: an RDMA device, or a device node of one.
 struct Subject {
     Node node;
-    std::string sysname;           ///< "umad0"; the device's name for the device itself
-    std::optional<uint32_t> port;  ///< of umad and issm
-    std::string device_name;       ///< as it was when device was opened
+    std::string sysname;          ///< "umad0"; the device's name for the device itself
+    std::optional<uint32_t> port; ///< of umad and issm
+    std::string device_name;      ///< as it was when device was opened
     sysfs::RdmaDevice device;
 };
 
 /// None if it is not one of ours: rdma_cm is in no class, but abi_version is in two.
 [[nodiscard]] std::optional<Node> node_of(std::string_view subsystem, std::string_view sysname);
 
-/// What DEVICE on the command line means: a sysfs path, a device node or a name. None if it is no RDMA device.
-[[nodiscard]] Result<std::optional<Subject>> find_subject(const sysfs::Directory& root, const std::string& argument);
+/// What DEVICE on the command line means: a sysfs path, a device node or a name. None if it is no
+/// RDMA device.
+[[nodiscard]] Result<std::optional<Subject>> find_subject(const sysfs::Directory& root,
+                                                          const std::string& argument);
 
 /// The device of a udev event, by its DEVPATH and SUBSYSTEM.
-[[nodiscard]] Result<std::optional<Subject>> subject_of_event(const sysfs::Directory& root, std::string_view devpath,
+[[nodiscard]] Result<std::optional<Subject>> subject_of_event(const sysfs::Directory& root,
+                                                              std::string_view devpath,
                                                               std::string_view subsystem);
 
 } // namespace rdmad::rdma_id
