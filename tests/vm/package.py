@@ -50,4 +50,4 @@ def install(machine, options=''):
     with open(build(machine.suite, options), 'rb') as file:
         machine.put(file.read(), '/run/rdmad.tar')
     # 0755 of a packaged directory must not change those of the system
-    machine.run('tar -C / --no-overwrite-dir --no-same-owner -xf /run/rdmad.tar && rm /run/rdmad.tar && udevadm control --reload')
+    machine.run('tar -C / --keep-directory-symlink --no-overwrite-dir --no-same-owner -xf /run/rdmad.tar && rm /run/rdmad.tar && udevadm control --reload')

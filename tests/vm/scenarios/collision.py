@@ -30,23 +30,22 @@ def the_lowest_index_keeps_the_links_and_the_journal_says_who_lost(suite):
 
 
 def when_the_owner_goes_the_next_one_takes_over(suite):
+    """The links and the unit, that is. The unit is back before a bound service has stopped, and then systemd drops the start
+    that WantedBy= asks for (systemd issue 11526)."""
     with lab(suite) as l:
-        l.service('bound', f'sys-subsystem-rdma-ports-{A}-umad.device')
         for name in ('first', 'second', 'third'):
             _add(l, name)
         l.settle()
-        l.until_active('bound')
         for gone, owner in (('first', 'second'), ('second', 'third')):
             l.mock(f'del {gone}')
             l.settle()
             l.until(f'{owner} has the links', lambda: l.port_links() == {
                 f'{A}/{node}': l.nodes_of(owner)[0 if node == 'uverbs' else 1, node] for node in NODES})
-            l.until_active('bound')
             l.until(f'{owner} has the unit', lambda: l.show(f'sys-subsystem-rdma-ports-{A}-umad.device', 'SysFSPath').endswith(
                 l.nodes_of(owner)[1, 'umad'].rpartition('/')[2]))
         l.mock('del third')
         l.settle()
-        l.until_inactive('bound')
+        l.until('the unit is gone', lambda: not [u for u in l.device_units() if A in u])
         l.expect('left over', l.leftovers(), [''])
 
 
