@@ -94,9 +94,9 @@ class Lab:
         return {line.split()[0] for line in out.splitlines() if re.search('infiniband|rdma', line.split()[0])}
 
     def leftovers(self):
-        """What a removed device may not leave behind."""
+        """What a removed device may not leave behind. Udev 252 keeps an empty directory for every link that ever was."""
         return self.run('find /dev/infiniband -mindepth 1 ! -name rdma_cm ! -type d; '
-                        'find /run/udev -name "*infiniband*" -o -name "c231:*"; '
+                        'find /run/udev \\( -name "*infiniband*" -o -name "c231:*" \\) ! \\( -type d -empty \\); '
                         'find /run/rdmad/claims /run/rdmad/contested -mindepth 1 2>/dev/null; true').split('\n')
 
     def journal(self, since='-b'):

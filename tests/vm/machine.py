@@ -9,6 +9,7 @@ fits only the image, QEMU and device line it was made with.
 9p and NVMe devices forbid saving: add them after the restore.
 """
 import fcntl
+import functools
 import hashlib
 import itertools
 import json
@@ -35,6 +36,7 @@ class MachineError(Exception):
     pass
 
 
+@functools.cache
 def layers(suite):
     """The image and the build tree of a suite, made if what they are made of has changed."""
     subprocess.run([os.path.join(HERE, 'mkimage'), suite], check=True)

@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: LGPL-2.1-or-later
 """Builds rdmad in a suite's own compiler and libraries, and installs it into a machine."""
 import fcntl
+import functools
 import os
 import shutil
 import subprocess
@@ -11,6 +12,7 @@ SOURCE = os.path.dirname(os.path.dirname(HERE))
 SETUP = '--prefix=/usr --buildtype=release --wrap-mode=nofallback'
 
 
+@functools.cache
 def build(suite, options=''):
     """A tar file of what `meson install` puts where, as a distribution would package it."""
     tree = layers(suite)['build']

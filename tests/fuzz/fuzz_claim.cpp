@@ -1,0 +1,43 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+#include "tests/fuzz/fuzz.hpp"
+#include "udev-helpers/rdma_id/claims.hpp"
+
+#include <algorithm>
+#include <cctype>
+
+// The input is what a symbolic link below /run/rdmad/claims points to.
+
+namespace rdmad::fuzz {
+
+namespace {
+
+using rdma_id::Node;
+using rdma_id::parse_claimant;
+
+bool is_path_component(std::string_view name)
+{
+    return !name.empty() && name.size() < 64 && name != "." && name != ".." &&
+           std::all_of(name.begin(), name.end(), [](char c) {
+               return isalnum(static_cast<unsigned char>(c)) || c == '_' || c == '.' || c == '-';
+           });
+}
+
+} // namespace
+
+void run_one(std::string_view input)
+{
+    const auto claimant = parse_claimant(input, Node::umad);
+    if (!claimant)
+        return;
+    require(claimant->node == Node::umad, "the node is the one that was asked for");
+    require(is_path_component(claimant->sysname), "a name can be part of a path");
+    require(input.find(claimant->sysname) != std::string_view::npos, "a name is the input's");
+    const auto text = std::to_string(claimant->index) + " " + std::to_string(claimant->port) + " " +
+                      claimant->sysname;
+    const auto again = parse_claimant(text, Node::umad);
+    require(again && again->index == claimant->index && again->port == claimant->port &&
+                again->sysname == claimant->sysname,
+            "a claim that is written again reads the same");
+}
+
+} // namespace rdmad::fuzz

@@ -1,0 +1,170 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+#include "core/nldev/uapi.hpp"
+#include "core/nldev/wire.hpp"
+#include "tests/fuzz/fuzz.hpp"
+
+#include <algorithm>
+#include <cerrno>
+#include <cstring>
+#include <linux/netlink.h>
+
+// The input is one datagram. Every parser gets every payload, whatever its type: who answers what
+// is the kernel's promise, not ours.
+
+namespace rdmad::fuzz {
+
+namespace {
+
+using namespace nldev;
+using wire::Bytes;
+
+constexpr size_t header_size = sizeof(nlattr);
+
+/// A second reading of the attributes: the value of the last one of a type, which is the one that
+/// counts.
+std::optional<Bytes> last_value(Bytes payload, uint16_t type)
+{
+    std::optional<Bytes> found;
+    while (payload.size() >= header_size) {
+        nlattr header;
+        memcpy(&header, payload.data(), sizeof header);
+        require(header.nla_len >= header_size && header.nla_len <= payload.size(),
+                "attributes that do not fit are refused");
+        if ((header.nla_type & NLA_TYPE_MASK) == type)
+            found = payload.subspan(header_size, header.nla_len - header_size);
+        payload = payload.subspan(std::min<size_t>(NLA_ALIGN(header.nla_len), payload.size()));
+    }
+    require(payload.empty(), "bytes left over are refused");
+    return found;
+}
+
+template <typename T>
+void require_number(T number, Bytes payload, uint16_t type)
+{
+    const auto value = last_value(payload, type);
+    require(value && value->size() == sizeof number, "a number has its attribute, and its size");
+    require(memcmp(value->data(), &number, sizeof number) == 0, "a number is the attribute's");
+}
+
+template <typename T>
+void require_optional(const std::optional<T>& number, Bytes payload, uint16_t type)
+{
+    require(number.has_value() == last_value(payload, type).has_value(), "none means no attribute");
+    if (number)
+        require_number(*number, payload, type);
+}
+
+void require_text(const std::string& text, Bytes payload, uint16_t type)
+{
+    require(text.find('\0') == std::string::npos, "a text holds no NUL");
+    const auto value = last_value(payload, type);
+    require(value && value->size() == text.size() + 1 &&
+                memcmp(value->data(), text.c_str(), text.size() + 1) == 0,
+            "a text is the attribute's, without its NUL");
+}
+
+void require_optional(const std::optional<std::string>& text, Bytes payload, uint16_t type)
+{
+    require(text.has_value() == last_value(payload, type).has_value(), "none means no attribute");
+    if (text)
+        require_text(*text, payload, type);
+}
+
+void require_reason(const Error& error)
+{
+    require(error.code == EBADMSG && !error.context.empty(), "what is refused has a reason");
+}
+
+void check_device(Bytes payload)
+{
+    const auto device = wire::parse_device(payload);
+    if (!device)
+        return require_reason(device.error());
+    require_number(device->index, payload, RDMA_NLDEV_ATTR_DEV_INDEX);
+    require(!device->name.empty(), "a device has a name");
+    require_text(device->name, payload, RDMA_NLDEV_ATTR_DEV_NAME);
+    if (device->node_guid != 0)
+        require_number(device->node_guid, payload, RDMA_NLDEV_ATTR_NODE_GUID);
+    require_optional(device->node_type, payload, RDMA_NLDEV_ATTR_DEV_NODE_TYPE);
+    require_optional(device->protocol, payload, RDMA_NLDEV_ATTR_DEV_PROTOCOL);
+    require_optional(device->fw_version, payload, RDMA_NLDEV_ATTR_FW_VERSION);
+    require_optional(device->parent_name, payload, uapi::attr_parent_name);
+}
+
+void check_port(Bytes payload)
+{
+    const auto port = wire::parse_port(payload);
+    if (!port)
+        return require_reason(port.error());
+    require_number(port->device_index, payload, RDMA_NLDEV_ATTR_DEV_INDEX);
+    require_number(port->port, payload, RDMA_NLDEV_ATTR_PORT_INDEX);
+    require_optional(port->state, payload, RDMA_NLDEV_ATTR_PORT_STATE);
+    require_optional(port->subnet_prefix, payload, RDMA_NLDEV_ATTR_SUBNET_PREFIX);
+    require_optional(port->lid, payload, RDMA_NLDEV_ATTR_LID);
+    require_optional(port->netdev, payload, RDMA_NLDEV_ATTR_NDEV_NAME);
+}
+
+void check_char_device(Bytes payload)
+{
+    const auto device = wire::parse_char_device(payload);
+    if (!device)
+        return require_reason(device.error());
+    require(!device->name.empty(), "a node has a name");
+    require_text(device->name, payload, RDMA_NLDEV_ATTR_CHARDEV_NAME);
+    require_optional(device->driver_id, payload, RDMA_NLDEV_ATTR_UVERBS_DRIVER_ID);
+    require(last_value(payload, RDMA_NLDEV_ATTR_CHARDEV).has_value(), "a node has a number");
+    require(device->major < 1U << 12 && device->minor < 1U << 20, "numbers are the kernel's dev_t");
+}
+
+void check_system(Bytes payload)
+{
+    const auto system = wire::parse_system(payload);
+    if (!system)
+        return require_reason(system.error());
+    require(!system->has_monitor || last_value(payload, uapi::attr_monitor_mode),
+            "a kernel that tells nothing has no monitor");
+}
+
+void check_status(wire::Message message)
+{
+    for (const uint16_t type : {uint16_t{NLMSG_ERROR}, uint16_t{NLMSG_DONE}}) {
+        message.type = type;
+        const auto status = wire::parse_status(message);
+        if (!status) {
+            require_reason(status.error());
+            continue;
+        }
+        require(status->error >= 0 && status->error <= 4095, "an error is an errno value");
+        require(status->text.find('\0') == std::string::npos, "a text holds no NUL");
+        require(status->text.size() <= message.payload.size(), "the words are the message's");
+    }
+}
+
+} // namespace
+
+void run_one(std::string_view input)
+{
+    const Bytes all(reinterpret_cast<const std::byte*>(input.data()), input.size());
+    Bytes left = all;
+    while (!left.empty()) {
+        const Bytes before = left;
+        const auto message = wire::take_message(left);
+        if (!message) {
+            require_reason(message.error());
+            require(left.size() == before.size(), "what is refused is not taken");
+            return;
+        }
+        require(left.size() < before.size() && left.data() == all.data() + all.size() - left.size(),
+                "each message takes bytes off the front");
+        require(message->payload.data() == before.data() + NLMSG_HDRLEN &&
+                    message->payload.size() + NLMSG_HDRLEN <= before.size() - left.size(),
+                "a payload lies in its message");
+        check_status(*message);
+        check_device(message->payload);
+        check_port(message->payload);
+        check_char_device(message->payload);
+        check_system(message->payload);
+    }
+}
+
+} // namespace rdmad::fuzz

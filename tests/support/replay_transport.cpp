@@ -1,0 +1,183 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+#include "tests/support/replay_transport.hpp"
+
+#include <algorithm>
+#include <cerrno>
+#include <linux/netlink.h>
+#include <rdma/rdma_netlink.h>
+#include <stdexcept>
+#include <utility>
+
+namespace rdmad::test {
+
+namespace {
+
+constexpr size_t sequence_offset = 8;  // of nlmsg_seq in struct nlmsghdr
+
+void number(Octets& datagram, uint32_t sequence)
+{
+    for (size_t at = 0; at + header_size <= datagram.size();) {
+        put_u32(datagram, at + sequence_offset, sequence);
+        const size_t length = get_u32(datagram, at);
+        if (length < header_size)
+            return;
+        at += (length + 3) / 4 * 4;
+    }
+}
+
+} // namespace
+
+void ReplayTransport::answer(std::vector<Reply> replies)
+{
+    script_.push_back(std::move(replies));
+}
+
+void ReplayTransport::answer(const std::vector<Octets>& datagrams)
+{
+    std::vector<Reply> replies;
+    for (const auto& bytes : datagrams)
+        replies.push_back({.bytes = bytes});
+    answer(std::move(replies));
+}
+
+void ReplayTransport::answer(const Octets& datagram)
+{
+    answer(std::vector<Octets>{datagram});
+}
+
+void ReplayTransport::fail_next_send(int error)
+{
+    send_error_ = error;
+}
+
+void ReplayTransport::fail_next_reset(int error)
+{
+    reset_error_ = error;
+}
+
+SentRequest ReplayTransport::decode(std::string_view message)
+{
+    const auto bytes = octets(message);
+    if (bytes.size() < header_size || get_u32(bytes, 0) != bytes.size())
+        throw std::runtime_error("a request that the kernel would not read");
+    const uint16_t type = get_u16(bytes, 4);
+    if (type >> 10 != RDMA_NL_NLDEV)
+        throw std::runtime_error("a request for another client of RDMA netlink");
+    SentRequest request;
+    request.command = type & 0x3ff;
+    request.flags = get_u16(bytes, 6);
+    request.sequence = get_u32(bytes, sequence_offset);
+    for (size_t at = header_size; at < bytes.size(); at += (get_u16(bytes, at) + 3U) / 4 * 4) {
+        const uint16_t kind = get_u16(bytes, at + 2);
+        if (kind == RDMA_NLDEV_ATTR_DEV_INDEX)
+            request.index = get_u32(bytes, at + 4);
+        else if (kind == RDMA_NLDEV_ATTR_PORT_INDEX)
+            request.port = get_u32(bytes, at + 4);
+        else if (kind == RDMA_NLDEV_ATTR_CHARDEV_TYPE)
+            request.char_device = std::string(message.substr(at + 4, get_u16(bytes, at) - 5U));
+        else
+            throw std::runtime_error("a request with an unexpected attribute");
+    }
+    return request;
+}
+
+Result<void> ReplayTransport::send(std::string_view message)
+{
+    if (const int error = std::exchange(send_error_, 0); error != 0)
+        return fail(error, "scripted");
+    sent_.push_back(decode(message));
+    if (script_.empty())
+        return {};
+    for (auto& reply : script_.front()) {
+        number(reply.bytes, reply.sequence.value_or(sent_.back().sequence));
+        pending_.push_back(std::move(reply));
+    }
+    script_.pop_front();
+    return {};
+}
+
+Result<nldev::Datagram> ReplayTransport::receive()
+{
+    if (pending_.empty())
+        return fail(ENODATA, "end of the script");
+    const Reply reply = std::move(pending_.front());
+    pending_.pop_front();
+    if (reply.error != 0)
+        return fail(reply.error, "scripted");
+    current_ = reply.bytes;
+    current_.shrink_to_fit();
+    return nldev::Datagram{current_, reply.sender, reply.truncated};
+}
+
+Result<void> ReplayTransport::reset()
+{
+    resets_++;
+    pending_.clear();
+    if (const int error = std::exchange(reset_error_, 0); error != 0)
+        return fail(error, "scripted");
+    return {};
+}
+
+void CapturedKernel::remove(uint32_t index)
+{
+    removed_.insert(index);
+}
+
+std::vector<Octets> CapturedKernel::dump() const
+{
+    std::vector<Octets> datagrams;
+    for (const auto& datagram : capture_.datagrams("dump")) {
+        const bool is_device = get_u16(datagram, 4) != NLMSG_DONE;
+        const auto index = [&] { return get_u32(datagram, find_attribute(datagram, RDMA_NLDEV_ATTR_DEV_INDEX) + 4); };
+        if (!is_device || !removed_.contains(index()))
+            datagrams.push_back(datagram);
+    }
+    return datagrams;
+}
+
+std::string CapturedKernel::label_of(const SentRequest& request) const
+{
+    if (request.command == RDMA_NLDEV_CMD_SYS_GET)
+        return "system";
+    const bool is_gone = request.index && removed_.contains(*request.index);
+    const std::string index = request.index && !is_gone ? std::to_string(*request.index) : "99";
+    const std::string port = request.port ? "/" + std::to_string(*request.port) : "";
+    switch (request.command) {
+    case RDMA_NLDEV_CMD_GET:
+        return capture_.has("device " + index) ? "device " + index : "device 99";
+    case RDMA_NLDEV_CMD_PORT_GET:
+        return capture_.has("port " + index + port) ? "port " + index + port : "port 0/9";
+    case RDMA_NLDEV_CMD_GET_CHARDEV: {
+        const auto label = request.char_device + " " + index + port;
+        return capture_.has(label) ? label : "issm 0/1";
+    }
+    default:
+        throw std::runtime_error("a command that was not captured");
+    }
+}
+
+Result<void> CapturedKernel::send(std::string_view message)
+{
+    const auto request = decode(message);
+    const bool is_dump = request.command == RDMA_NLDEV_CMD_GET && (request.flags & NLM_F_DUMP) == NLM_F_DUMP;
+    if (is_dump)
+        answer(dump());
+    else
+        answer(capture_.datagrams(label_of(request)));
+    return ReplayTransport::send(message);
+}
+
+size_t CapturedKernel::count(uint16_t command) const
+{
+    return static_cast<size_t>(std::count_if(
+        sent().begin(), sent().end(), [&](const SentRequest& request) { return request.command == command; }));
+}
+
+size_t CapturedKernel::dumps() const
+{
+    return static_cast<size_t>(std::count_if(sent().begin(), sent().end(), [](const SentRequest& request) {
+        return (request.flags & NLM_F_DUMP) == NLM_F_DUMP;
+    }));
+}
+
+} // namespace rdmad::test

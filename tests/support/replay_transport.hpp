@@ -1,0 +1,96 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+#pragma once
+
+#include "core/nldev/transport.hpp"
+#include "tests/support/captures.hpp"
+
+#include <deque>
+#include <optional>
+#include <set>
+#include <string>
+#include <vector>
+
+namespace rdmad::test {
+
+/// One datagram to be received, or the error that receiving it gives.
+struct Reply {
+    Octets bytes = {};
+    uint32_t sender = 0;
+    bool truncated = false;
+    std::optional<uint32_t> sequence = {};  ///< none: that of the request
+    int error = 0;                          ///< an errno value instead of a datagram
+};
+
+/// A request as the kernel would read it.
+struct SentRequest {
+    uint16_t command = 0;
+    uint16_t flags = 0;
+    uint32_t sequence = 0;
+    std::optional<uint32_t> index = {};
+    std::optional<uint32_t> port = {};
+    std::string char_device = {};
+};
+
+/// Answers from a script. As with a real socket, what is not read stays in front of later answers until a reset, and the
+/// number of an answer is that of its request.
+class ReplayTransport : public nldev::Transport {
+public:
+    /// What the next request without a script is answered with; nothing is ENODATA.
+    void answer(std::vector<Reply> replies);
+    void answer(const std::vector<Octets>& datagrams);
+    void answer(const Octets& datagram);
+    void fail_next_send(int error);
+    void fail_next_reset(int error);
+
+    [[nodiscard]] const std::vector<SentRequest>& sent() const
+    {
+        return sent_;
+    }
+    [[nodiscard]] unsigned resets() const
+    {
+        return resets_;
+    }
+    /// Datagrams that nobody has read.
+    [[nodiscard]] size_t unread() const
+    {
+        return pending_.size();
+    }
+
+    Result<void> send(std::string_view message) override;
+    Result<nldev::Datagram> receive() override;
+    Result<void> reset() override;
+
+protected:
+    [[nodiscard]] static SentRequest decode(std::string_view message);
+
+private:
+    std::deque<std::vector<Reply>> script_;
+    std::deque<Reply> pending_;
+    Octets current_;
+    std::vector<SentRequest> sent_;
+    int send_error_ = 0;
+    int reset_error_ = 0;
+    unsigned resets_ = 0;
+};
+
+/// A kernel with the devices of a capture. It refuses questions that were not captured as it refuses an unknown device.
+class CapturedKernel : public ReplayTransport {
+public:
+    explicit CapturedKernel(const std::string& kernel) : capture_(kernel) {}
+
+    /// The device has gone.
+    void remove(uint32_t index);
+    Result<void> send(std::string_view message) override;
+
+    [[nodiscard]] size_t count(uint16_t command) const;
+    [[nodiscard]] size_t dumps() const;
+
+private:
+    [[nodiscard]] std::vector<Octets> dump() const;
+    [[nodiscard]] std::string label_of(const SentRequest& request) const;
+
+    Capture capture_;
+    std::set<uint32_t> removed_;
+};
+
+} // namespace rdmad::test

@@ -1,0 +1,153 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+#include "core/base/text.hpp"
+#include "tests/catch.hpp"
+
+#include <cstring>
+
+using namespace rdmad;
+using namespace std::string_literals;
+
+namespace {
+
+bool is_plain(char c)
+{
+    return (c >= '0' && c <= '9') || (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z');
+}
+
+std::string hex_escape(int byte)
+{
+    char text[5];
+    snprintf(text, sizeof text, "\\x%02x", static_cast<unsigned>(byte));
+    return text;
+}
+
+} // namespace
+
+TEST_CASE("a decimal number is taken whole or not at all", "[text]")
+{
+    CHECK(text::parse_u32("0") == 0U);
+    CHECK(text::parse_u32("17") == 17U);
+    CHECK(text::parse_u32("4294967295") == 4294967295U);
+
+    const auto* bad = GENERATE("", " ", "-1", "+1", " 1", "1 ", "1\n", "4294967296", "99999999999999999999", "0x1", "1a", "a");
+    CAPTURE(bad);
+    CHECK_FALSE(text::parse_u32(bad).has_value());
+}
+
+TEST_CASE("a number with an embedded NUL is none", "[text]")
+{
+    CHECK_FALSE(text::parse_u32("1\0"s).has_value());
+    CHECK_FALSE(text::parse_hex_u64("1\0"s).has_value());
+}
+
+TEST_CASE("a hexadecimal number has no prefix, sign or blank", "[text]")
+{
+    CHECK(text::parse_hex_u64("0") == 0U);
+    CHECK(text::parse_hex_u64("0002c90300000a01") == UINT64_C(0x0002c90300000a01));
+    CHECK(text::parse_hex_u64("ffffffffffffffff") == ~UINT64_C(0));
+    CHECK(text::parse_hex_u64("FF") == 255U);
+
+    const auto* bad = GENERATE("", "0x1", "-1", "+1", " 1", "1 ", "g", "10000000000000000", "0002:c903");
+    CAPTURE(bad);
+    CHECK_FALSE(text::parse_hex_u64(bad).has_value());
+}
+
+TEST_CASE("a GUID is printed with 16 lower-case digits", "[text]")
+{
+    CHECK(text::format_guid(0) == "0000000000000000");
+    CHECK(text::format_guid(UINT64_C(0x0002c90300000a01)) == "0002c90300000a01");
+    CHECK(text::format_guid(UINT64_C(0x506B4B0300A1B2C3)) == "506b4b0300a1b2c3");
+    CHECK(text::format_guid(~UINT64_C(0)) == "ffffffffffffffff");
+}
+
+TEST_CASE("UTF-8 of RFC 3629 is recognised", "[text]")
+{
+    // the borders of the table in section 4
+    const auto good = GENERATE(""s, "a"s, "\0"s, "\x7f"s, "\xc2\x80"s, "\xdf\xbf"s, "\xe0\xa0\x80"s, "\xed\x9f\xbf"s,
+                               "\xee\x80\x80"s, "\xef\xbf\xbf"s, "\xf0\x90\x80\x80"s, "\xf4\x8f\xbf\xbf"s, "a\xe2\x82\xac" "b"s);
+    CAPTURE(good);
+    CHECK(text::is_utf8(good));
+}
+
+TEST_CASE("what is not UTF-8 is told apart", "[text]")
+{
+    // lone tail, overlong forms, surrogate, beyond U+10FFFF, cut off
+    const auto bad = GENERATE("\x80"s, "\xbf"s, "\xc0\x80"s, "\xc1\xbf"s, "\xe0\x80\x80"s, "\xe0\x9f\xbf"s, "\xed\xa0\x80"s,
+                              "\xed\xbf\xbf"s, "\xf0\x80\x80\x80"s, "\xf0\x8f\xbf\xbf"s, "\xf4\x90\x80\x80"s, "\xf5\x80\x80\x80"s,
+                              "\xff"s, "\xfe"s, "\xc2"s, "\xe2\x82"s, "\xf0\x90\x80"s, "\xc2" "a"s, "\xe2\x82" "a"s, "ok\xff"s);
+    CAPTURE(bad);
+    CHECK_FALSE(text::is_utf8(bad));
+}
+
+TEST_CASE("white space is trimmed at both ends only", "[text]")
+{
+    CHECK(text::trim("4: ACTIVE\n") == "4: ACTIVE");
+    CHECK(text::trim(" \t\r\nx y\r\n ") == "x y");
+    CHECK(text::trim("").empty());
+    CHECK(text::trim(" \n").empty());
+}
+
+TEST_CASE("splitting gives the words without the empty ones", "[text]")
+{
+    using Words = std::vector<std::string_view>;
+    CHECK(text::split("17 1 umad0", ' ') == Words{"17", "1", "umad0"});
+    CHECK(text::split("  a   b ", ' ') == Words{"a", "b"});
+    CHECK(text::split("", ' ').empty());
+    CHECK(text::split("   ", ' ').empty());
+    CHECK(text::split("one", ' ') == Words{"one"});
+}
+
+TEST_CASE("each single byte of a property is safe or escaped", "[text]")
+{
+    for (int byte = 0; byte < 256; byte++) {
+        const std::string value(1, static_cast<char>(byte));
+        const bool is_safe = byte != 0 && (is_plain(value[0]) || strchr("#+-.:=@_/", byte) != nullptr);
+        CAPTURE(byte);
+        CHECK(text::escape_property(value) == (is_safe ? value : hex_escape(byte)));
+    }
+}
+
+TEST_CASE("a property keeps valid UTF-8 and escapes each byte of the rest", "[text]")
+{
+    CHECK(text::escape_property("\xe2\x82\xac") == "\xe2\x82\xac");
+    CHECK(text::escape_property("\xc3\xa4\xff\xc3") == "\xc3\xa4\\xff\\xc3");
+    // NEL, a line break to some
+    CHECK(text::escape_property("\xc2\x85") == "\\xc2\\x85");
+    // an overlong line break
+    CHECK(text::escape_property("\xc0\x8a") == "\\xc0\\x8a");
+    CHECK(text::escape_property("a b\n") == "a\\x20b\\x0a");
+    CHECK(text::escape_property("").empty());
+}
+
+TEST_CASE("text that looks escaped is escaped again", "[text]")
+{
+    CHECK(text::escape_property("\\x20") == "\\x5cx20");
+}
+
+TEST_CASE("a terminal gets no control character", "[text]")
+{
+    CHECK(text::escape_terminal("\x1b[31mred\r\n") == "\\x1b[31mred\\x0d\\x0a");
+    CHECK(text::escape_terminal("\xc2\x9b" "31m") == "\\xc2\\x9b31m");
+    CHECK(text::escape_terminal("\x7f") == "\\x7f");
+    CHECK(text::escape_terminal("node 1 \xe2\x82\xac '\"") == "node 1 \xe2\x82\xac '\"");
+    CHECK(text::escape_terminal("\xff") == "\\xff");
+    CHECK(text::escape_terminal("\0"s) == "\\x00");
+}
+
+TEST_CASE("a JSON string escapes what RFC 8259 wants escaped", "[text]")
+{
+    CHECK(text::quote_json("") == "\"\"");
+    CHECK(text::quote_json("mlx5_0") == "\"mlx5_0\"");
+    CHECK(text::quote_json("a\"b\\c") == "\"a\\\"b\\\\c\"");
+    CHECK(text::quote_json("\n\x1f\0"s) == "\"\\u000a\\u001f\\u0000\"");
+    CHECK(text::quote_json("\xe2\x82\xac") == "\"\xe2\x82\xac\"");
+}
+
+TEST_CASE("a JSON string is always UTF-8", "[text]")
+{
+    CHECK(text::quote_json("a\xff" "b") == "\"a\xef\xbf\xbd" "b\"");
+    for (int first = 0; first < 256; first++)
+        for (int second = 0; second < 256; second += 5)
+            if (!text::is_utf8(text::quote_json({static_cast<char>(first), static_cast<char>(second)})))
+                FAIL_CHECK("not UTF-8: " << first << " " << second);
+}
