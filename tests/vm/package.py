@@ -9,14 +9,14 @@ import subprocess
 from machine import CACHE, HERE, MachineError, layers
 
 SOURCE = os.path.dirname(os.path.dirname(HERE))
-SETUP = '--prefix=/usr --buildtype=release --wrap-mode=nofallback'
+SETUP = '--prefix=/usr --buildtype=release --wrap-mode=nofallback -Dtests=disabled'
 
 
 @functools.cache
 def build(suite, options=''):
     """A tar file of what `meson install` puts where, as a distribution would package it."""
     tree = layers(suite)['build']
-    name = 'rdmad' + options.replace('-D', '-').replace(' ', '').replace('/', '_')
+    name = 'package' + options.replace('-D', '-').replace(' ', '').replace('/', '_')
     with open(os.path.join(CACHE, f'{suite}-build.lock'), 'w') as lock:
         fcntl.flock(lock, fcntl.LOCK_EX)
         _copy_source(f'{tree}/src/rdmad')

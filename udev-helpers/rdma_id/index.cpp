@@ -10,6 +10,7 @@ namespace {
 // Devices that appear at once are handled in order but some at a time; that many indexes ahead
 // cover them.
 constexpr uint32_t look_ahead = 20;
+constexpr int max_dumps = 3;
 
 using FoundDevice = Result<std::optional<nldev::Device>>;
 
@@ -38,13 +39,17 @@ public:
         return confirmed(client_.find_device(name));
     }
 
+    [[nodiscard]] bool is_there(const std::string& name) const
+    {
+        return sysfs::RdmaDevice::inode(root_, name) == inode_;
+    }
+
 private:
     FoundDevice confirmed(FoundDevice candidate)
     {
         if (!candidate || !*candidate)
             return candidate;
-        return sysfs::RdmaDevice::inode(root_, (*candidate)->name) == inode_ ? candidate
-                                                                             : FoundDevice();
+        return is_there((*candidate)->name) ? candidate : FoundDevice();
     }
 
     nldev::Client& client_;
@@ -64,7 +69,11 @@ FoundDevice search_new(Search& search, const std::string& name, IndexHints& hint
     for (uint32_t i = 1; i < look_ahead; i++)
         if (auto found = search.probe(first + i); !found || *found)
             return found;
-    return search.dump(name);
+    // a dump that runs while any device is removed can skip others: none in it is no proof while sysfs shows the device
+    for (int i = 0; i < max_dumps; i++)
+        if (auto found = search.dump(name); !found || *found || !search.is_there(name))
+            return found;
+    return std::optional<nldev::Device>();
 }
 
 } // namespace

@@ -1,0 +1,64 @@
+# SPDX-License-Identifier: LGPL-2.1-or-later
+"""What the README tells a reader to type works. tests/all and tests/demo, which it names too, are what runs this, or runs by
+itself."""
+import os
+import re
+import subprocess
+
+import machine
+import package
+from lab import lab
+
+A = '0002c90300000a01'
+
+
+def _blocks(heading):
+    """The indented blocks below a heading of the README."""
+    with open(os.path.join(package.SOURCE, 'README.md')) as file:
+        section = file.read().split(f'## {heading}\n')[1].split('\n## ')[0]
+    return [re.sub('^    ', '', block, flags=re.M) for block in re.findall(r'(?:^    .*\n|^\n(?=    ))+', section, re.M)]
+
+
+def what_the_readme_shows_is_what_one_sees(suite):
+    with lab(suite) as l:
+        l.plug(1, f'proto=ib ports=2 guid=0002c90300000a00 pguid={A}')
+        shown = ''.join(_blocks('What you see'))
+        commands = re.findall(r'^\$ (.*)', shown, re.M)
+        l.expect_true('the README has commands', len(commands) == 3, commands)
+        seen = '\n'.join(l.run(command) for command in commands)
+        for line in shown.splitlines():
+            # what depends on the adapter, or is left out
+            if not line or line.startswith('$') or '...' in line or 'mlx5_core' in line:
+                continue
+            l.expect_true(f'the line of the README is seen: {line}', ' '.join(line.split()) in ' '.join(seen.split()), seen)
+
+
+def the_first_binding_works(suite):
+    with lab(suite) as l:
+        unit, = (block for block in _blocks('Your first binding') if '[Unit]' in block)
+        # opensm needs a fabric
+        l.vm.put(re.sub('ExecStart=.*', 'ExecStart=/bin/sleep infinity', unit), '/etc/systemd/system/fabric.service')
+        l.run('systemctl enable fabric.service')
+        for slot in (1, 2):
+            l.plug(slot, f'proto=ib ports=2 guid=0002c90300000a00 pguid={A}')
+            l.until_active('fabric')
+            l.unplug(slot)
+            l.until_inactive('fabric')
+
+
+def the_install_commands_install(suite):
+    tree = machine.layers(suite)['build']
+    package.build(suite)  # copies the source there
+    build, = _blocks('Install')
+    in_tree = '\n'.join(line for line in build.splitlines() if not line.startswith('udevadm'))
+    script = f'set -e; cd /src/rdmad; export DESTDIR=/src/readme.dest; rm -rf build $DESTDIR; {in_tree}\nrm -rf build; find $DESTDIR -type f'
+    done = subprocess.run(['unshare', '-m', 'sh', '-ec', f'mount -t proc proc {tree}/proc; exec chroot {tree} sh -c "$0"', script],
+                          capture_output=True, text=True)
+    with lab(suite) as l:
+        l.expect('exit code of the build commands', (done.returncode, done.stderr[-500:] if done.returncode else ''), (0, ''))
+        installed = sorted(re.sub('^.*/', '', path) for path in done.stdout.splitlines() if path.startswith('/src/readme.dest'))
+        l.expect('files', installed, ['61-rdmad-id.rules', '76-rdmad-link-type.rules', '91-rdmad-units.rules', 'rdma_id',
+                                      'rdma_id.8', 'rdmad-links.7'])
+        for line in build.splitlines():
+            if line.startswith('udevadm'):
+                l.run(line)
