@@ -56,13 +56,20 @@ bool is_control(char c)
     return static_cast<unsigned char>(c) < 0x20 || c == 0x7f;
 }
 
-/// Also the C1 controls U+0080 to U+009F, which a terminal may obey.
+/// Not the C1 controls U+0080 to U+009F, which a terminal may obey, nor what breaks or turns round
+/// a line: U+200E, U+200F, U+2028 to U+202E, U+2066 to U+2069.
 bool is_printable(std::string_view character)
 {
     if (character.size() == 1)
         return !is_control(character[0]);
-    return !(character.size() == 2 && character[0] == '\xc2' &&
-             static_cast<unsigned char>(character[1]) < 0xa0);
+    const auto byte = [&](size_t i) { return static_cast<unsigned char>(character[i]); };
+    if (character.size() == 2)
+        return byte(0) != 0xc2 || byte(1) >= 0xa0;
+    if (character.size() != 3 || byte(0) != 0xe2)
+        return true;
+    const unsigned rest = (byte(1) & 0x3fU) << 6 | (byte(2) & 0x3fU);
+    return !(rest >= 0x0e && rest <= 0x0f) && !(rest >= 0x28 && rest <= 0x2e) &&
+           !(rest >= 0x66 && rest <= 0x69);
 }
 
 void append_hex(std::string& out, char c)
@@ -101,7 +108,8 @@ std::optional<uint32_t> parse_u32(std::string_view text)
 
 std::optional<uint64_t> parse_hex_u64(std::string_view text)
 {
-    return parse_all<uint64_t>(text, 16);
+    // from_chars() takes any number of leading zeroes
+    return text.size() <= 16 ? parse_all<uint64_t>(text, 16) : std::nullopt;
 }
 
 std::string format_guid(uint64_t guid)

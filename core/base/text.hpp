@@ -35,7 +35,8 @@ namespace rdmad::text {
 /// property or a list item.
 [[nodiscard]] std::string escape_property(std::string_view value);
 
-/// For a terminal or a log: what is not printable or not UTF-8 becomes \xNN.
+/// For a terminal or a log: what is not printable, not UTF-8 or changes the direction of a line
+/// becomes \xNN.
 [[nodiscard]] std::string escape_terminal(std::string_view value);
 
 /// A JSON string with its quotes. Bytes that are not UTF-8 become U+FFFD.

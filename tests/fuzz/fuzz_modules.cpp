@@ -44,7 +44,7 @@ void run_one(std::string_view input)
     const bool listed = rdma_id::lists_module(list, module);
     require(listed == expected(list, module), "a module is listed if a line is its name");
     require(rdma_id::lists_module(with_underscores(list), with_underscores(module)) == listed,
-            "\"-\" is as good as \"_\"");
+            "a dash is as good as an underscore");
     require(rdma_id::lists_module(list + "\n \t" + module + "\r\n", module),
             "a line more with the name, and it is listed");
 }

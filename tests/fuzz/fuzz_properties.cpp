@@ -34,7 +34,7 @@ public:
     }
     std::string text()
     {
-        const std::string value(bytes_.substr(0, bytes_.find('\0')));
+        std::string value(bytes_.substr(0, bytes_.find('\0')));
         bytes_.remove_prefix(std::min(value.size() + 1, bytes_.size()));
         return value;
     }

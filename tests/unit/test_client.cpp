@@ -217,7 +217,7 @@ TEST_CASE("no answer at all is an error", "[client]")
 TEST_CASE("lost answers are an error that says so", "[client]")
 {
     Bench bench;
-    bench.transport.answer({{.error = ENOBUFS}});
+    bench.transport.answer({Reply{.error = ENOBUFS}});
     CHECK(error_of(bench.client.find_device("mixed")) == ENOBUFS);
 }
 

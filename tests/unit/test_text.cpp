@@ -2,7 +2,9 @@
 #include "core/base/text.hpp"
 #include "tests/catch.hpp"
 
+#include <cstdio>
 #include <cstring>
+#include <string>
 
 using namespace rdmad;
 using namespace std::string_literals;
@@ -148,6 +150,6 @@ TEST_CASE("a JSON string is always UTF-8", "[text]")
     CHECK(text::quote_json("a\xff" "b") == "\"a\xef\xbf\xbd" "b\"");
     for (int first = 0; first < 256; first++)
         for (int second = 0; second < 256; second += 5)
-            if (!text::is_utf8(text::quote_json({static_cast<char>(first), static_cast<char>(second)})))
+            if (!text::is_utf8(text::quote_json(std::string{static_cast<char>(first), static_cast<char>(second)})))
                 FAIL_CHECK("not UTF-8: " << first << " " << second);
 }

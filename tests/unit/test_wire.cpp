@@ -99,7 +99,7 @@ void parse_with_everything(const wire::Message& message)
         CHECK_FALSE(node->name.empty());
     [[maybe_unused]] const auto port = wire::parse_port(message.payload);
     [[maybe_unused]] const auto system = wire::parse_system(message.payload);
-    for (const uint16_t type : {NLMSG_ERROR, NLMSG_DONE}) {
+    for (const auto type : {uint16_t{NLMSG_ERROR}, uint16_t{NLMSG_DONE}}) {
         wire::Message status = message;
         status.type = type;
         if (const auto parsed = wire::parse_status(status); parsed)

@@ -69,7 +69,8 @@ FoundDevice search_new(Search& search, const std::string& name, IndexHints& hint
     for (uint32_t i = 1; i < look_ahead; i++)
         if (auto found = search.probe(first + i); !found || *found)
             return found;
-    // a dump that runs while any device is removed can skip others: none in it is no proof while sysfs shows the device
+    // a dump that runs while any device is removed can skip others: none in it is no proof while
+    // sysfs shows the device
     for (int i = 0; i < max_dumps; i++)
         if (auto found = search.dump(name); !found || *found || !search.is_there(name))
             return found;

@@ -241,7 +241,7 @@ std::string format_summary(const Identity& identity, const Names& names)
                       text::format_guid(device.node_guid);
     if (identity.driver)
         out += ", driver " + text::escape_terminal(*identity.driver);
-    if (device.fw_version)
+    if (device.fw_version && !device.fw_version->empty())
         out += ", firmware " + text::escape_terminal(*device.fw_version);
     out += "\n";
     for (const auto& port : identity.ports) {
@@ -251,8 +251,8 @@ std::string format_summary(const Identity& identity, const Names& names)
             out += ", port GUID " + guid_of(port);
         if (port.netdev)
             out += ", network device " + text::escape_terminal(*port.netdev);
-        if (port.state)
-            out += ", " + state_name(port.state);
+        if (const auto state = state_name(port.state); !state.empty())
+            out += ", " + state;
         out += "\n";
     }
     for (const auto& link : names.links)

@@ -67,7 +67,12 @@ def each_node_of_a_two_protocol_adapter_tells_of_its_own_port(suite):
 
 def nothing_meant_for_infiniband_starts_on_a_roce_adapter(suite):
     """With a driver name (mlx4_core) for which rdma-core guesses both, and srp_daemon running."""
-    with lab(suite, setup='modprobe -a ib_umad ib_uverbs; modprobe rdma_mock pci_driver_name=mlx4_core; udevadm settle') as l:
+    known_driver = 'modprobe -a ib_umad ib_uverbs; modprobe rdma_mock pci_driver_name=mlx4_core; udevadm settle'
+    with lab(suite, rdmad=False, setup=known_driver) as l:
+        l.run(NETDEVS)
+        l.plug(1, 'proto=roce netdev=dummy0')
+        stock = _flags(l, l.in_slot(1)[0])
+    with lab(suite, setup=known_driver) as l:
         if l.vm.code('[ -e /usr/lib/udev/rules.d/60-srp_daemon.rules -o -e /lib/udev/rules.d/60-srp_daemon.rules ]'):
             raise Skip('60-srp_daemon.rules: srptools is not installed')
         l.run(NETDEVS)
@@ -75,6 +80,7 @@ def nothing_meant_for_infiniband_starts_on_a_roce_adapter(suite):
         l.run("mkdir -p /run/systemd/system/srp_daemon.service.d; printf '[Service]\\nExecStart=\\nExecStart=/bin/true\\n' > "
               '/run/systemd/system/srp_daemon.service.d/test.conf; systemctl daemon-reload; systemctl start srp_daemon.service')
         l.plug(1, 'proto=roce netdev=dummy0')
+        l.expect('ID_RDMA_* of the RoCE adapter', _flags(l, l.in_slot(1)[0]), 'ROCE')
         nodes = l.nodes_of(l.in_slot(1)[0])
         l.expect_true('the RoCE adapter has a umad node', (1, 'umad') in nodes, nodes)
         wants = l.properties(nodes[1, 'umad']).get('SYSTEMD_WANTS', '')
@@ -91,3 +97,4 @@ def nothing_meant_for_infiniband_starts_on_a_roce_adapter(suite):
         umad = l.nodes_of(l.in_slot(2)[0])[1, 'umad']
         l.expect_true('srp_daemon is wanted on the InfiniBand port',
                       'srp_daemon_port@' in l.properties(umad).get('SYSTEMD_WANTS', ''), l.properties(umad))
+        return [f'the RoCE adapter is, as stock rules say: {stock}; with rdmad: ROCE']

@@ -1,0 +1,94 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: LGPL-2.1-or-later
+"""includes.py ROOT: holds each #include of the tree against the table of docs/ARCHITECTURE.md.
+
+All of our headers are included by their path from the root, so Meson alone cannot stop a wrong one.
+"""
+import os
+import re
+import sys
+
+# A folder, the folders of ours that it may use beside itself, the libraries that it may use. The first that fits counts.
+TABLE = [
+    ('core/base', [], []),
+    ('core/nldev', ['core/base'], ['netlink']),
+    ('core/sysfs', ['core/base'], []),
+    ('core/naming', ['core/base'], []),
+    ('udev-helpers', ['core'], ['syslog']),
+    ('daemon', ['core'], ['systemd', 'libudev', 'syslog']),
+    ('ctl', ['core'], ['systemd']),
+]
+LIBRARIES = {
+    'netlink': re.compile(r'netlink/'),
+    'systemd': re.compile(r'systemd/'),
+    'libudev': re.compile(r'libudev\.h$'),
+    'syslog': re.compile(r'(sys/)?syslog\.h$'),
+}
+INCLUDE = re.compile(r'^\s*#\s*include\s*(["<])([^">]+)[">]')
+
+
+def is_below(path, folder):
+    return path.startswith(folder + '/')
+
+
+def complaint(path, quote, header, exists):
+    """What is wrong with an include line of a file, None if nothing is."""
+    row = next((row for row in TABLE if is_below(path, row[0])), None)
+    if not row:
+        return 'the folder is not in the table'
+    folder, folders, libraries = row
+    if quote == '<':
+        used = next((name for name, pattern in LIBRARIES.items() if pattern.match(header)), None)
+        return None if used is None or used in libraries else f'{folder} may not use {used}'
+    if not exists(header):
+        return 'there is no such file below the root'
+    if any(is_below(header, allowed) for allowed in [folder] + folders):
+        return None
+    return f'{folder} may not use {os.path.dirname(header)}'
+
+
+def complaints(root):
+    def exists(header):
+        return os.path.isfile(os.path.join(root, header))
+
+    for top in ['core', 'udev-helpers', 'daemon', 'ctl']:
+        for directory, _, names in os.walk(os.path.join(root, top)):
+            for name in sorted(names):
+                if not name.endswith(('.cpp', '.hpp', '.c', '.h')):
+                    continue
+                full = os.path.join(directory, name)
+                path = os.path.relpath(full, root)
+                with open(full, encoding='utf-8') as file:
+                    for number, line in enumerate(file, 1):
+                        found = INCLUDE.match(line)
+                        wrong = found and complaint(path, found[1], found[2], exists)
+                        yield path, f'{path}:{number}: {line.strip()}: {wrong}' if wrong else None
+
+
+def check_myself():
+    """A test that finds nothing proves something only if it can find something."""
+    wrong = [('core/base/text.cpp', '"', 'core/nldev/wire.hpp'), ('core/nldev/wire.cpp', '"', 'core/sysfs/directory.hpp'),
+             ('core/sysfs/directory.cpp', '"', 'udev-helpers/rdma_id/log.hpp'), ('core/naming/links.cpp', '<', 'syslog.h'),
+             ('core/nldev/client.cpp', '<', 'systemd/sd-event.h'), ('core/sysfs/directory.cpp', '<', 'netlink/netlink.h'),
+             ('udev-helpers/rdma_id/main.cpp', '"', 'daemon/manager.hpp'), ('udev-helpers/rdma_id/main.cpp', '<', 'libudev.h'),
+             ('core/new/file.cpp', '<', 'string')]
+    right = [('core/base/text.cpp', '"', 'core/base/text.hpp'), ('core/nldev/wire.cpp', '"', 'core/base/c_ptr.hpp'),
+             ('core/nldev/wire.cpp', '<', 'netlink/attr.h'), ('udev-helpers/rdma_id/main.cpp', '"', 'core/nldev/client.hpp'),
+             ('core/base/text.cpp', '<', 'linux/netlink.h')]
+    for line in wrong:
+        assert complaint(*line, lambda header: True), line
+    for line in right:
+        assert not complaint(*line, lambda header: True), line
+    assert complaint('core/base/text.cpp', '"', 'text.hpp', lambda header: False)
+
+
+def main(root):
+    check_myself()
+    lines = list(complaints(root))
+    assert any(path.startswith('core/nldev/') for path, _ in lines), 'no sources below ' + root
+    wrong = [text for _, text in lines if text]
+    print('\n'.join(wrong + [f'{len(lines)} lines, {len(wrong)} wrong']))
+    return 1 if wrong else 0
+
+
+sys.exit(main(sys.argv[1]))

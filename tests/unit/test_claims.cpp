@@ -1,0 +1,356 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+#include "udev-helpers/rdma_id/claims.hpp"
+#include "tests/support/fixture_tree.hpp"
+#include "tests/support/must.hpp"
+#include "tests/support/replay_transport.hpp"
+
+#include <algorithm>
+#include <cerrno>
+
+using namespace rdmad;
+using namespace rdmad::rdma_id;
+using namespace rdmad::test;
+using namespace std::string_literals;
+
+namespace {
+
+constexpr char gid[] = "fe80:0000:0000:0000:0002:c903:0000:0a01";
+constexpr uint64_t guid = UINT64_C(0x0002c90300000a01);
+constexpr char other_gid[] = "fe80:0000:0000:0000:0002:c903:0000:0b01";
+
+// port 1 of three devices, which all have the same GUID
+const Claim by_mixed = {guid, {0, 1, Node::umad, "umad0"}};
+const Claim by_opa = {guid, {1, 1, Node::umad, "umad2"}};
+const Claim by_rxe = {guid, {2, 1, Node::umad, "umad3"}};
+
+struct Bench {
+    FixtureTree tree;
+    CapturedKernel kernel{"7.2"};
+    nldev::Client client{kernel};
+    sysfs::Directory root = tree.root();
+    Claims claims{client, root, tree.path("run/rdmad"), true};
+
+    Bench()
+    {
+        tree.directory("run");
+        add("mixed", "umad0");
+        add("opa", "umad2");
+        add("rxe", "umad3");
+    }
+    void add(const std::string& device, const std::string& node) const
+    {
+        tree.rdma_device(device, gid);
+        tree.node("infiniband_mad", node, device, 1);
+    }
+    bool wins(const Claim& claim)
+    {
+        return must(claims.settle(claim));
+    }
+    /// The one link that was taken, as its owner wrote it.
+    [[nodiscard]] std::string owner() const
+    {
+        const auto names = tree.list("run/rdmad/claims");
+        return names.size() == 1 ? tree.target("run/rdmad/claims/" + names[0]) : std::to_string(names.size()) + " claims";
+    }
+    /// Those who did not get the link.
+    [[nodiscard]] std::vector<std::string> losers() const
+    {
+        std::vector<std::string> nodes;
+        for (const auto& name : tree.list("run/rdmad/contested"))
+            nodes.push_back(name.substr(name.rfind('-') + 1));
+        return nodes;
+    }
+    [[nodiscard]] bool is_triggered(const std::string& node) const
+    {
+        return tree.read("class/infiniband_mad/" + node + "/uevent") == "change";
+    }
+};
+
+} // namespace
+
+TEST_CASE("the first to take a link owns it, without a question", "[claims]")
+{
+    Bench bench;
+    CHECK(bench.wins(by_opa));
+    CHECK(bench.owner() == "1 1 umad2");
+    CHECK(bench.kernel.sent().empty());
+    CHECK(bench.losers().empty());
+}
+
+TEST_CASE("the same claimant owns it again, without a question", "[claims]")
+{
+    Bench bench;
+    CHECK(bench.wins(by_opa));
+    CHECK(bench.wins(by_opa));
+    CHECK(bench.owner() == "1 1 umad2");
+    CHECK(bench.kernel.sent().empty());
+}
+
+TEST_CASE("claims to different links do not meet", "[claims]")
+{
+    Bench bench;
+    CHECK(bench.wins(by_mixed));
+    CHECK(bench.wins({guid + 1, {1, 1, Node::umad, "umad2"}}));
+    CHECK(bench.wins({guid, {1, 1, Node::issm, "issm2"}}));
+    CHECK(bench.wins({guid, {1, 0, Node::uverbs, "uverbs1"}}));
+    CHECK(bench.wins({guid, {2, 1, Node::uverbs, "uverbs2"}}));
+    CHECK(bench.kernel.sent().empty());
+}
+
+TEST_CASE("the higher index loses, and is noted", "[claims]")
+{
+    Bench bench;
+    CHECK(bench.wins(by_mixed));
+    CHECK_FALSE(bench.wins(by_opa));
+    CHECK(bench.owner() == "0 1 umad0");
+    CHECK(bench.losers() == std::vector<std::string>{"umad2"});
+    CHECK_FALSE(bench.is_triggered("umad0"));
+    CHECK_FALSE(bench.is_triggered("umad2"));
+    // it stays so however often it asks
+    CHECK_FALSE(bench.wins(by_opa));
+    CHECK(bench.losers().size() == 1);
+}
+
+TEST_CASE("the lower index takes over, and the loser looks again", "[claims]")
+{
+    Bench bench;
+    CHECK(bench.wins(by_opa));
+    CHECK(bench.wins(by_mixed));
+    CHECK(bench.owner() == "0 1 umad0");
+    CHECK(bench.is_triggered("umad2"));
+    CHECK_FALSE(bench.is_triggered("umad0"));
+    CHECK_FALSE(bench.wins(by_opa));
+    CHECK(bench.losers() == std::vector<std::string>{"umad2"});
+}
+
+TEST_CASE("of one device the lower port has the link", "[claims]")
+{
+    Bench bench;
+    bench.tree.file("class/infiniband/mixed/ports/2/gids/0", gid + "\n"s);
+    bench.tree.node("infiniband_mad", "umad1", "mixed", 2);
+    const Claim second = {guid, {0, 2, Node::umad, "umad1"}};
+    CHECK(bench.wins(second));
+    CHECK(bench.wins(by_mixed));
+    CHECK_FALSE(bench.wins(second));
+    CHECK(bench.owner() == "0 1 umad0");
+}
+
+TEST_CASE("the outcome does not depend on who comes first", "[claims]")
+{
+    std::vector<Claim> order = {by_mixed, by_opa, by_rxe};
+    const auto by_index = [](const Claim& a, const Claim& b) { return a.claimant.index < b.claimant.index; };
+    do {
+        Bench bench;
+        for (const auto& claim : order)
+            (void)bench.wins(claim);
+        CHECK(bench.owner() == "0 1 umad0");
+    } while (std::next_permutation(order.begin(), order.end(), by_index));
+}
+
+TEST_CASE("an owner whose device has gone is replaced", "[claims]")
+{
+    Bench bench;
+    CHECK(bench.wins(by_mixed));
+    bench.kernel.remove(0);
+    CHECK(bench.wins(by_opa));
+    CHECK(bench.owner() == "1 1 umad2");
+    CHECK_FALSE(bench.is_triggered("umad0"));
+}
+
+TEST_CASE("an owner whose node has gone is replaced", "[claims]")
+{
+    Bench bench;
+    CHECK(bench.wins(by_mixed));
+    bench.tree.remove("class/infiniband_mad/umad0");
+    CHECK(bench.wins(by_opa));
+}
+
+TEST_CASE("an owner whose node is another device's by now is replaced", "[claims]")
+{
+    Bench bench;
+    CHECK(bench.wins(by_mixed));
+    bench.tree.file("class/infiniband_mad/umad0/ibdev", "siw\n");
+    CHECK(bench.wins(by_opa));
+}
+
+TEST_CASE("an owner whose GUID has changed is replaced", "[claims]")
+{
+    Bench bench;
+    CHECK(bench.wins(by_mixed));
+    bench.tree.rdma_device("mixed", GENERATE(other_gid, "0000:0000:0000:0000:0000:0000:0000:0000", "rubbish"));
+    CHECK(bench.wins(by_opa));
+}
+
+TEST_CASE("the owner of a device's link is believed by the node GUID", "[claims]")
+{
+    Bench bench;
+    // the node GUID of device 0
+    static constexpr uint64_t node_guid = UINT64_C(0x0002c90300000a00);
+    bench.tree.node("infiniband_verbs", "uverbs0", "mixed", 0);
+    const uint64_t claim = GENERATE(as<uint64_t>(), node_guid, node_guid + 1);
+    CHECK(bench.wins({claim, {0, 0, Node::uverbs, "uverbs0"}}));
+    CHECK(bench.wins({claim, {1, 0, Node::uverbs, "uverbs1"}}) == (claim != node_guid));
+}
+
+TEST_CASE("a claim that cannot be read is nobody's", "[claims]")
+{
+    Bench bench;
+    CHECK(bench.wins(by_mixed));
+    const auto claim = "run/rdmad/claims/" + bench.tree.list("run/rdmad/claims").at(0);
+    bench.tree.remove(claim);
+    SECTION("a link to something else")
+    {
+        bench.tree.link(claim, GENERATE("rubbish", "0 1", "0 1 ../../x", "-1 1 umad0", "0 1 umad0 more", "/etc/passwd"));
+    }
+    SECTION("a file")
+    {
+        bench.tree.file(claim, "0 1 umad0");
+    }
+    CHECK(bench.wins(by_opa));
+    CHECK(bench.owner() == "1 1 umad2");
+    CHECK(bench.kernel.sent().empty());
+}
+
+TEST_CASE("if the kernel does not say whether the owner lives nothing changes", "[claims]")
+{
+    Bench bench;
+    CHECK(bench.wins(by_opa));
+    bench.kernel.fail_next_send(EPERM);
+    CHECK(error_of(bench.claims.settle(by_mixed)) == EPERM);
+    CHECK(bench.owner() == "1 1 umad2");
+    CHECK_FALSE(bench.is_triggered("umad2"));
+}
+
+TEST_CASE("a claim that cannot be written is an error", "[claims]")
+{
+    Bench bench;
+    bench.tree.file("run/rdmad", "not a directory");
+    CHECK(error_of(bench.claims.settle(by_opa)) != 0);
+}
+
+TEST_CASE("a reader tells who has the link and writes nothing", "[claims]")
+{
+    Bench bench;
+    Claims reader(bench.client, bench.root, bench.tree.path("run/rdmad"), false);
+    SECTION("nobody")
+    {
+        CHECK(must(reader.settle(by_opa)));
+        CHECK_FALSE(bench.tree.exists("run/rdmad"));
+    }
+    SECTION("another one")
+    {
+        CHECK(bench.wins(by_mixed));
+        CHECK(must(reader.settle(by_mixed)));
+        CHECK_FALSE(must(reader.settle(by_opa)));
+        CHECK(bench.losers().empty());
+    }
+    SECTION("one that has to give it up")
+    {
+        CHECK(bench.wins(by_opa));
+        CHECK(must(reader.settle(by_mixed)));
+        CHECK(bench.owner() == "1 1 umad2");
+        CHECK_FALSE(bench.is_triggered("umad2"));
+    }
+}
+
+TEST_CASE("the loser looks again when the owner's node goes", "[claims]")
+{
+    Bench bench;
+    CHECK(bench.wins(by_mixed));
+    CHECK_FALSE(bench.wins(by_opa));
+    CHECK_FALSE(bench.wins(by_rxe));
+    bench.claims.release(0, Node::umad, {guid}, {});
+    CHECK(bench.tree.list("run/rdmad/claims").empty());
+    CHECK(bench.is_triggered("umad2"));
+    CHECK(bench.is_triggered("umad3"));
+    CHECK(bench.wins(by_opa));
+    CHECK_FALSE(bench.wins(by_rxe));
+}
+
+TEST_CASE("the loser looks once more when the owner's device has gone", "[claims]")
+{
+    Bench bench;
+    CHECK(bench.wins(by_mixed));
+    CHECK_FALSE(bench.wins(by_opa));
+    bench.claims.release(0, Node::umad, {guid}, {});
+    CHECK(bench.wins(by_opa));
+    bench.tree.file("class/infiniband_mad/umad2/uevent", "");
+    bench.claims.release(0, Node::device, {guid}, {});
+    CHECK(bench.is_triggered("umad2"));
+    CHECK(bench.owner() == "1 1 umad2");
+    CHECK_FALSE(bench.tree.exists("run/rdmad/contested"));
+}
+
+TEST_CASE("a device that goes gives up all links that its nodes had", "[claims]")
+{
+    Bench bench;
+    CHECK(bench.wins(by_mixed));
+    CHECK(bench.wins({guid, {0, 1, Node::issm, "issm0"}}));
+    CHECK(bench.wins({guid, {0, 1, Node::uverbs, "uverbs0"}}));
+    CHECK(bench.wins({guid - 1, {0, 0, Node::uverbs, "uverbs0"}}));
+    CHECK(bench.tree.list("run/rdmad/claims").size() == 4);
+    bench.claims.release(0, Node::device, {guid}, guid - 1);
+    CHECK(bench.tree.list("run/rdmad/claims").empty());
+}
+
+TEST_CASE("a node that goes gives up its own links only", "[claims]")
+{
+    Bench bench;
+    CHECK(bench.wins(by_mixed));
+    CHECK(bench.wins({guid, {0, 1, Node::uverbs, "uverbs0"}}));
+    CHECK(bench.wins({guid - 1, {0, 0, Node::uverbs, "uverbs0"}}));
+    bench.claims.release(0, Node::umad, {guid}, guid - 1);
+    CHECK(bench.tree.list("run/rdmad/claims").size() == 2);
+    bench.claims.release(0, Node::uverbs, {guid}, guid - 1);
+    CHECK(bench.tree.list("run/rdmad/claims").empty());
+}
+
+TEST_CASE("a loser that goes takes nothing from the owner", "[claims]")
+{
+    Bench bench;
+    CHECK(bench.wins(by_mixed));
+    CHECK_FALSE(bench.wins(by_opa));
+    bench.claims.release(1, Node::umad, {guid}, {});
+    CHECK(bench.owner() == "0 1 umad0");
+    bench.claims.release(1, Node::device, {guid}, {});
+    CHECK(bench.owner() == "0 1 umad0");
+}
+
+TEST_CASE("a release where there are no records does nothing", "[claims]")
+{
+    Bench bench;
+    bench.claims.release(0, Node::device, {guid}, guid);
+    CHECK_FALSE(bench.tree.exists("run/rdmad"));
+}
+
+TEST_CASE("a claimant is read back as it was written", "[claims]")
+{
+    const auto claimant = parse_claimant("17 1 umad0", Node::umad);
+    REQUIRE(claimant.has_value());
+    CHECK(claimant->index == 17);
+    CHECK(claimant->port == 1);
+    CHECK(claimant->node == Node::umad);
+    CHECK(claimant->sysname == "umad0");
+
+    const auto bad = GENERATE(""s, "17"s, "17 1"s, "17 1 umad0 x"s, "x 1 umad0"s, "17 x umad0"s, "-1 1 umad0"s, "17 -1 umad0"s,
+                              "4294967296 1 umad0"s, "17 1 a/b"s, "17 1 .."s, "17 1 a\nb"s);
+    CAPTURE(bad);
+    CHECK_FALSE(parse_claimant(bad, Node::umad).has_value());
+}
+
+TEST_CASE("a trigger reaches the node's uevent attribute and nothing else", "[claims]")
+{
+    const FixtureTree tree;
+    const auto root = tree.root();
+    tree.node("infiniband_verbs", "uverbs0", "mixed", 0);
+    trigger(root, Node::uverbs, "uverbs0");
+    CHECK(tree.read("class/infiniband_verbs/uverbs0/uevent") == "change");
+
+    trigger(root, Node::uverbs, "uverbs9");
+    CHECK_FALSE(tree.exists("class/infiniband_verbs/uverbs9"));
+
+    tree.file("victim", "");
+    tree.link("class/infiniband_verbs/uverbs1/uevent", "../../../victim");
+    trigger(root, Node::uverbs, "uverbs1");
+    CHECK(tree.read("victim").empty());
+}

@@ -1,0 +1,125 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+#include "udev-helpers/rdma_id/identity.hpp"
+#include "tests/support/fixture_tree.hpp"
+#include "tests/support/must.hpp"
+#include "tests/support/replay_transport.hpp"
+
+#include <cerrno>
+#include <rdma/rdma_netlink.h>
+
+using namespace rdmad;
+using namespace rdmad::rdma_id;
+using namespace rdmad::test;
+using naming::LinkType;
+
+namespace {
+
+struct Bench {
+    FixtureTree tree;
+    CapturedKernel kernel{GENERATE(from_range(kernels()))};
+    nldev::Client client{kernel};
+    sysfs::Directory root = tree.root();
+
+    Bench()
+    {
+        tree.rdma_device("mixed", "fe80:0000:0000:0000:0002:c903:0000:0a01");
+        tree.file("class/infiniband/mixed/ports/2/gids/0", "fe80:0000:0000:0000:0002:c9ff:fe00:0a02\n");
+        tree.file("class/infiniband/mixed/ports/2/link_layer", "Ethernet\n");
+        tree.file("class/infiniband/mixed/ports/2/gid_attrs/types/0", "RoCE v2\n");
+        tree.rdma_device("opa", "fe80:0000:0000:0000:0011:7501:0100:0001");
+        tree.rdma_device("siw", "0200:5eff:fe00:0000:0000:0000:0000:0001");
+    }
+    Result<std::optional<Identity>> of(uint32_t index, Node node, std::optional<uint32_t> port = {})
+    {
+        auto device = must_find(client.device(index));
+        auto directory = must_find(sysfs::RdmaDevice::open(root, device.name));
+        const Subject subject = {node, "node0", port, device.name, std::move(directory)};
+        return identify(client, subject, std::move(device));
+    }
+};
+
+} // namespace
+
+TEST_CASE("each port of a mixed device has its own link type and GUID", "[identity]")
+{
+    Bench bench;
+    const auto identity = must_find(bench.of(0, Node::device));
+    REQUIRE(identity.ports.size() == 2);
+    CHECK(identity.ports[0].port == 1);
+    CHECK(identity.ports[0].link_type == LinkType::infiniband);
+    CHECK(identity.ports[0].guid == UINT64_C(0x0002c90300000a01));
+    CHECK(identity.ports[0].state == uint8_t{4});
+    CHECK_FALSE(identity.ports[0].netdev.has_value());
+    CHECK(identity.ports[1].port == 2);
+    CHECK(identity.ports[1].link_type == LinkType::roce);
+    CHECK(identity.ports[1].guid == UINT64_C(0x0002c9fffe000a02));
+    CHECK(identity.ports[1].netdev == std::optional<std::string>("dummy0"));
+    CHECK(identity.has_link_type(LinkType::roce));
+    CHECK_FALSE(identity.has_link_type(LinkType::iwarp));
+}
+
+TEST_CASE("a port's node is about that port", "[identity]")
+{
+    Bench bench;
+    const auto identity = must_find(bench.of(0, Node::umad, 2));
+    REQUIRE(identity.ports.size() == 1);
+    CHECK(identity.ports[0].port == 2);
+    CHECK(identity.node == Node::umad);
+    CHECK(identity.sysname == "node0");
+    CHECK(bench.kernel.count(RDMA_NLDEV_CMD_PORT_GET) == 1);
+}
+
+TEST_CASE("an OPA port is one", "[identity]")
+{
+    Bench bench;
+    const auto identity = must_find(bench.of(1, Node::device));
+    CHECK(identity.ports.at(0).link_type == LinkType::opa);
+    CHECK(identity.ports.at(0).guid == UINT64_C(0x0011750101000001));
+}
+
+TEST_CASE("an iWARP port has no GUID", "[identity]")
+{
+    Bench bench;
+    const auto identity = must_find(bench.of(3, Node::device));
+    CHECK(identity.ports.at(0).link_type == LinkType::iwarp);
+    CHECK_FALSE(identity.ports.at(0).guid.has_value());
+}
+
+TEST_CASE("a GUID that is not set yet is none", "[identity]")
+{
+    Bench bench;
+    bench.tree.rdma_device("opa", "fe80:0000:0000:0000:0000:0000:0000:0000");
+    CHECK_FALSE(must_find(bench.of(1, Node::device)).ports.at(0).guid.has_value());
+}
+
+TEST_CASE("the driver is the bus driver, and for software the kernel's number", "[identity]")
+{
+    Bench bench;
+    // rdma_mock pretends to be rxe
+    CHECK(must_find(bench.of(0, Node::uverbs)).driver == std::optional<std::string>("rdma_rxe"));
+    bench.tree.link("class/infiniband/mixed/device/driver", "../../bus/pci/drivers/mlx4_core");
+    CHECK(must_find(bench.of(0, Node::uverbs)).driver == std::optional<std::string>("mlx4_core"));
+}
+
+TEST_CASE("no question loads ib_uverbs for the sake of a driver's name", "[identity]")
+{
+    Bench bench;
+    CHECK_FALSE(must_find(bench.of(0, Node::device)).driver.has_value());
+    CHECK_FALSE(must_find(bench.of(0, Node::umad, 1)).driver.has_value());
+    CHECK(bench.kernel.count(RDMA_NLDEV_CMD_GET_CHARDEV) == 0);
+}
+
+TEST_CASE("a device whose port has gone is gone", "[identity]")
+{
+    Bench bench;
+    CHECK(is_none(bench.of(0, Node::umad, 9)));
+}
+
+TEST_CASE("an error of the kernel is passed on", "[identity]")
+{
+    Bench bench;
+    auto device = must_find(bench.client.device(1));
+    const Subject subject = {Node::device, "opa", {}, "opa", must_find(sysfs::RdmaDevice::open(bench.root, "opa"))};
+    bench.kernel.fail_next_send(EPERM);
+    CHECK(error_of(identify(bench.client, subject, device)) == EPERM);
+}

@@ -1,0 +1,186 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+#include "udev-helpers/rdma_id/index.hpp"
+#include "tests/support/fixture_tree.hpp"
+#include "tests/support/must.hpp"
+#include "tests/support/replay_transport.hpp"
+
+#include <cerrno>
+
+using namespace rdmad;
+using namespace rdmad::rdma_id;
+using namespace rdmad::test;
+using sysfs::RdmaDevice;
+
+namespace {
+
+/// The devices of the captures: mixed, opa, rxe and siw have the indexes 0 to 3.
+struct Bench {
+    FixtureTree tree;
+    CapturedKernel kernel{"7.2"};
+    nldev::Client client{kernel};
+    sysfs::Directory root;
+    IndexHints hints;
+
+    Bench() : root(prepare(tree)), hints(tree.path("run"), true) {}
+
+    static sysfs::Directory prepare(const FixtureTree& tree)
+    {
+        for (const auto* name : {"mixed", "opa", "rxe", "siw"})
+            tree.directory(std::string("class/infiniband/") + name);
+        return tree.root();
+    }
+    [[nodiscard]] RdmaDevice open(const std::string& name) const
+    {
+        return must_find(RdmaDevice::open(root, name));
+    }
+    /// Asks for a device that has the name by now.
+    Result<std::optional<nldev::Device>> find(const std::string& name, std::optional<uint32_t> earlier = {})
+    {
+        return find_device(client, root, open(name), name, earlier, hints);
+    }
+    void remember_last(uint32_t index)
+    {
+        hints.remember(~UINT64_C(0) - 1, index);
+    }
+    [[nodiscard]] size_t requests() const
+    {
+        return kernel.sent().size();
+    }
+};
+
+} // namespace
+
+TEST_CASE("the index that an earlier event told costs one request", "[index]")
+{
+    Bench bench;
+    const auto [name, index] = GENERATE(table<std::string, uint32_t>({{"mixed", 0}, {"opa", 1}, {"rxe", 2}, {"siw", 3}}));
+    CHECK(must_find(bench.find(name, index)).index == index);
+    CHECK(bench.requests() == 1);
+    CHECK(bench.kernel.dumps() == 0);
+}
+
+TEST_CASE("a device that was found once costs one request", "[index]")
+{
+    Bench bench;
+    CHECK(must_find(bench.find("siw")).index == 3);
+    const auto before = bench.requests();
+    CHECK(must_find(bench.find("siw")).index == 3);
+    CHECK(bench.requests() == before + 1);
+}
+
+TEST_CASE("the next new device costs one request", "[index]")
+{
+    Bench bench;
+    CHECK(must_find(bench.find("mixed")).index == 0);
+    CHECK(must_find(bench.find("opa")).index == 1);
+    CHECK(must_find(bench.find("rxe")).index == 2);
+    CHECK(must_find(bench.find("siw")).index == 3);
+    CHECK(bench.requests() == 4);
+    CHECK(bench.kernel.dumps() == 0);
+}
+
+TEST_CASE("a wrong earlier index is found out", "[index]")
+{
+    Bench bench;
+    // that of another device, and that of none
+    const uint32_t wrong = GENERATE(0U, 2U, 99U);
+    bench.remember_last(0);
+    CHECK(must_find(bench.find("opa", wrong)).index == 1);
+    CHECK(bench.requests() == 2);
+}
+
+TEST_CASE("a stale hint is found out and replaced", "[index]")
+{
+    Bench bench;
+    const auto inode = bench.open("rxe").inode().value();
+    bench.hints.remember(inode, 1);
+    CHECK(must_find(bench.find("rxe")).index == 2);
+    CHECK(bench.requests() == 2);
+    CHECK(bench.hints.find(inode) == 2U);
+    CHECK(must_find(bench.find("rxe")).index == 2);
+    CHECK(bench.requests() == 3);
+}
+
+TEST_CASE("a hint that repeats a wrong earlier index is not asked twice", "[index]")
+{
+    Bench bench;
+    bench.hints.remember(bench.open("rxe").inode().value(), 1);
+    CHECK(must_find(bench.find("rxe", 1)).index == 2);
+    CHECK(bench.requests() == 2);
+}
+
+TEST_CASE("the number at the end of the name is tried second", "[index]")
+{
+    Bench bench;
+    bench.remember_last(50);
+    // the device was rxe_2 when its event came, and has been renamed since
+    const auto found = find_device(bench.client, bench.root, bench.open("rxe"), "rxe_2", {}, bench.hints);
+    CHECK(must_find(found).index == 2);
+    CHECK(bench.requests() == 2);
+    CHECK(bench.kernel.sent()[0].index == 51U);
+    CHECK(bench.kernel.sent()[1].index == 2U);
+}
+
+TEST_CASE("a number at the end of the name that is no index does no harm", "[index]")
+{
+    Bench bench;
+    const auto* name = GENERATE("rxe99999999999999999999", "rxe4294967295", "1", "");
+    CHECK(must_find(find_device(bench.client, bench.root, bench.open("rxe"), name, {}, bench.hints)).index == 2);
+}
+
+TEST_CASE("devices that appeared at once are found ahead of the last", "[index]")
+{
+    Bench bench;
+    CHECK(must_find(bench.find("siw")).index == 3);
+    CHECK(bench.requests() == 4);
+    CHECK(bench.kernel.dumps() == 0);
+}
+
+TEST_CASE("a dump is the last resort", "[index]")
+{
+    Bench bench;
+    bench.remember_last(100);
+    CHECK(must_find(bench.find("opa")).index == 1);
+    CHECK(bench.kernel.dumps() == 1);
+    CHECK((bench.kernel.sent().back().flags & 0x300) == 0x300);
+    CHECK(bench.requests() <= 32);
+    // and is not needed again
+    CHECK(must_find(bench.find("opa")).index == 1);
+    CHECK(bench.kernel.dumps() == 1);
+}
+
+TEST_CASE("a name that now leads to another directory confirms nothing", "[index]")
+{
+    Bench bench;
+    const auto device = bench.open("opa");
+    // the kernel's opa is a new device by now, and ours has gone
+    bench.tree.rename("class/infiniband/opa", "gone");
+    bench.tree.directory("class/infiniband/opa");
+    CHECK(is_none(find_device(bench.client, bench.root, device, "opa", 1, bench.hints)));
+    CHECK(bench.kernel.dumps() == 1);
+}
+
+TEST_CASE("a device that was renamed meanwhile is found", "[index]")
+{
+    Bench bench;
+    bench.tree.rename("class/infiniband/opa", "class/infiniband/before");
+    const auto device = bench.open("before");
+    bench.tree.rename("class/infiniband/before", "class/infiniband/opa");
+    CHECK(must_find(find_device(bench.client, bench.root, device, "before", 1, bench.hints)).name == "opa");
+    CHECK(bench.requests() == 1);
+}
+
+TEST_CASE("a device that has gone is none, and leaves no hint", "[index]")
+{
+    Bench bench;
+    bench.kernel.remove(1);
+    CHECK(is_none(bench.find("opa", 1)));
+    CHECK_FALSE(bench.hints.find(bench.open("opa").inode().value()).has_value());
+}
+
+TEST_CASE("the kernel's refusal is an error, not a missing device", "[index]")
+{
+    Bench bench;
+    bench.kernel.fail_next_send(EPERM);
+    CHECK(error_of(bench.find("opa", GENERATE(std::optional<uint32_t>(), std::optional<uint32_t>(1)))) == EPERM);
+}

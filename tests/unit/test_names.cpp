@@ -1,0 +1,111 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+#include "udev-helpers/rdma_id/names.hpp"
+#include "tests/support/fixture_tree.hpp"
+#include "tests/support/must.hpp"
+#include "tests/support/replay_transport.hpp"
+
+#include <cerrno>
+
+using namespace rdmad;
+using namespace rdmad::rdma_id;
+using namespace rdmad::test;
+using naming::LinkType;
+using List = std::vector<std::string>;
+
+namespace {
+
+struct Bench {
+    FixtureTree tree;
+    CapturedKernel kernel{"7.2"};
+    nldev::Client client{kernel};
+    sysfs::Directory root = tree.root();
+    Claims claims{client, root, tree.path("rdmad"), true};
+};
+
+/// Device 0 of the captures.
+Identity mixed(Node node, const std::string& sysname)
+{
+    Identity identity;
+    identity.node = node;
+    identity.sysname = sysname;
+    identity.device.index = 0;
+    identity.device.name = "mixed";
+    identity.device.node_guid = UINT64_C(0x0002c90300000a00);
+    identity.ports = {{.port = 1, .link_type = LinkType::infiniband, .guid = UINT64_C(0x0002c90300000a01)},
+                      {.port = 2, .link_type = LinkType::roce, .guid = UINT64_C(0x0002c9fffe000a02)}};
+    if (node == Node::umad || node == Node::issm)
+        identity.ports.pop_back();
+    return identity;
+}
+
+} // namespace
+
+TEST_CASE("the device itself has no names", "[names]")
+{
+    Bench bench;
+    const auto names = must(names_of(mixed(Node::device, "mixed"), bench.claims));
+    CHECK(names.links.empty());
+    CHECK(names.aliases.empty());
+    CHECK_FALSE(bench.tree.exists("rdmad"));
+}
+
+TEST_CASE("a port's node is linked by the port GUID", "[names]")
+{
+    Bench bench;
+    const auto names = must(names_of(mixed(Node::umad, "umad0"), bench.claims));
+    CHECK(names.links == List{"infiniband/by-port-guid/0002c90300000a01/umad"});
+    CHECK(names.aliases ==
+          List{"/sys/subsystem/rdma/ports/0002c90300000a01/umad", "/sys/subsystem/rdma/devices/mixed:1/umad"});
+}
+
+TEST_CASE("a uverbs node is linked by the GUIDs of all ports and of the device", "[names]")
+{
+    Bench bench;
+    const auto names = must(names_of(mixed(Node::uverbs, "uverbs0"), bench.claims));
+    CHECK(names.links == List{"infiniband/by-port-guid/0002c90300000a01/uverbs",
+                              "infiniband/by-port-guid/0002c9fffe000a02/uverbs",
+                              "infiniband/by-node-guid/0002c90300000a00/uverbs"});
+    CHECK(names.aliases.size() == 4);
+}
+
+TEST_CASE("a port or device without a GUID gets no link by it", "[names]")
+{
+    Bench bench;
+    auto identity = mixed(Node::uverbs, "uverbs0");
+    identity.device.node_guid = 0;
+    identity.ports[0].guid.reset();
+    const auto names = must(names_of(identity, bench.claims));
+    CHECK(names.links == List{"infiniband/by-port-guid/0002c9fffe000a02/uverbs"});
+    CHECK(names.aliases == List{"/sys/subsystem/rdma/devices/mixed:1/uverbs", "/sys/subsystem/rdma/ports/0002c9fffe000a02/uverbs",
+                                "/sys/subsystem/rdma/devices/mixed:2/uverbs"});
+}
+
+TEST_CASE("a device name that cannot be part of a path gets no alias", "[names]")
+{
+    Bench bench;
+    auto identity = mixed(Node::umad, "umad0");
+    identity.device.name = GENERATE("a/b", "..", "a b", "a\nb", "");
+    const auto names = must(names_of(identity, bench.claims));
+    CHECK(names.aliases == List{"/sys/subsystem/rdma/ports/0002c90300000a01/umad"});
+}
+
+TEST_CASE("a node that loses a link keeps the alias by its device's name", "[names]")
+{
+    Bench bench;
+    bench.tree.rdma_device("mixed", "fe80:0000:0000:0000:0002:c903:0000:0a01");
+    bench.tree.node("infiniband_mad", "umad0", "mixed", 1);
+    CHECK(must(names_of(mixed(Node::umad, "umad0"), bench.claims)).links.size() == 1);
+    auto clone = mixed(Node::umad, "umad2");
+    clone.device.index = 1;
+    clone.device.name = "opa";
+    const auto names = must(names_of(clone, bench.claims));
+    CHECK(names.links.empty());
+    CHECK(names.aliases == List{"/sys/subsystem/rdma/devices/opa:1/umad"});
+}
+
+TEST_CASE("a claim that fails is an error", "[names]")
+{
+    Bench bench;
+    bench.tree.file("rdmad", "not a directory");
+    CHECK(error_of(names_of(mixed(Node::umad, "umad0"), bench.claims)) != 0);
+}

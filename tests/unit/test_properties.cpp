@@ -1,0 +1,240 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+#include "udev-helpers/rdma_id/properties.hpp"
+#include "core/base/text.hpp"
+#include "tests/catch.hpp"
+
+#include <algorithm>
+#include <map>
+
+using namespace rdmad;
+using namespace rdmad::rdma_id;
+using namespace std::string_literals;
+using naming::LinkType;
+
+// That JSON is JSON is tested by another JSON reader: tests/integration/json_output.py.
+
+namespace {
+
+/// Device 0 of the captures.
+Identity mixed(Node node = Node::device)
+{
+    Identity identity;
+    identity.node = node;
+    identity.sysname = node == Node::device ? "mixed" : std::string(to_string(node)) + "0";
+    identity.device.index = 0;
+    identity.device.name = "mixed";
+    identity.device.port_count = 2;
+    identity.device.node_guid = UINT64_C(0x0002c90300000a00);
+    identity.device.sys_image_guid = UINT64_C(0x0002c90300000a00);
+    identity.device.node_type = uint8_t{1};
+    identity.device.protocol = "ib";
+    identity.device.fw_version = "1.2.3";
+    identity.driver = "mlx4_core";
+    identity.ports = {{.port = 1, .link_type = LinkType::infiniband, .guid = UINT64_C(0x0002c90300000a01), .state = uint8_t{4}},
+                      {.port = 2, .link_type = LinkType::roce, .netdev = "dummy0", .state = uint8_t{1}}};
+    if (node == Node::umad || node == Node::issm)
+        identity.ports.pop_back();
+    return identity;
+}
+
+std::map<std::string, std::string> as_map(const Identity& identity, const Names& names = {})
+{
+    std::map<std::string, std::string> map;
+    for (const auto& [key, value] : properties(identity, names)) {
+        INFO(key);
+        CHECK_FALSE(map.contains(key));
+        map[key] = value;
+    }
+    return map;
+}
+
+std::string value_of(const std::map<std::string, std::string>& map, const std::string& key)
+{
+    const auto found = map.find(key);
+    return found == map.end() ? "(none)" : found->second;
+}
+
+std::vector<std::string> lines_of(const std::string& text)
+{
+    std::vector<std::string> lines(1);
+    for (const char c : text)
+        if (c == '\n')
+            lines.emplace_back();
+        else
+            lines.back() += c;
+    CHECK(lines.back().empty());
+    lines.pop_back();
+    return lines;
+}
+
+const std::vector<std::string>& hostile_texts()
+{
+    static const std::vector<std::string> texts = {
+        "a\nID_RDMA_INDEX=7", "\nX=1\n", "a b", "a\tb", "a\rb", "a\vb", "\"quoted\"", "'quoted'", "a=b", "=", "back\\slash", "\\n", "$HOME",
+        "`id`", "%k", "$(id)", "a;b", "a,b", "a*b", "\x01\x02\x1b[2J\x7f", "\xff\xfe", "\xc0\x8a", "\xc2\x85", "\xe2\x80", "caf\xc3\xa9",
+        "a\0b"s, " ", "  lead and trail  ",
+    };
+    return texts;
+}
+
+void make_hostile(Identity& identity, const std::string& text)
+{
+    identity.device.name = text;
+    identity.device.protocol = text;
+    identity.device.fw_version = text;
+    identity.device.parent_name = text;
+    identity.driver = text;
+    for (auto& port : identity.ports)
+        port.netdev = text;
+}
+
+} // namespace
+
+TEST_CASE("a device has the properties of device and ports", "[properties]")
+{
+    const auto map = as_map(mixed());
+    CHECK(value_of(map, "ID_RDMA_INDEX") == "0");
+    CHECK(value_of(map, "ID_RDMA_NODE_GUID") == "0002c90300000a00");
+    CHECK(value_of(map, "ID_RDMA_NODE_TYPE") == "ca");
+    CHECK(value_of(map, "ID_RDMA_PORTS") == "2");
+    CHECK(value_of(map, "ID_RDMA_PROTOCOL") == "ib");
+    CHECK(value_of(map, "ID_RDMA_FW") == "1.2.3");
+    CHECK(value_of(map, "ID_RDMA_INFINIBAND") == "1");
+    CHECK(value_of(map, "ID_RDMA_ROCE") == "1");
+    CHECK(value_of(map, "ID_RDMA_OPA") == "(none)");
+    CHECK(value_of(map, "ID_RDMA_LINK_TYPES") == "infiniband roce");
+    // a port without a GUID keeps its place
+    CHECK(value_of(map, "ID_RDMA_PORT_GUIDS") == "0002c90300000a01 0000000000000000");
+    CHECK(value_of(map, "ID_RDMA_PORT") == "(none)");
+    CHECK(value_of(map, "ID_RDMA_LINK_TYPE") == "(none)");
+}
+
+TEST_CASE("a port's node has the properties of its port", "[properties]")
+{
+    const auto map = as_map(mixed(GENERATE(Node::umad, Node::issm)));
+    CHECK(value_of(map, "ID_RDMA_PORT") == "1");
+    CHECK(value_of(map, "ID_RDMA_PORT_GUID") == "0002c90300000a01");
+    CHECK(value_of(map, "ID_RDMA_LINK_TYPE") == "infiniband");
+    CHECK(value_of(map, "ID_RDMA_ROCE") == "(none)");
+    CHECK(value_of(map, "ID_RDMA_PORTS") == "2");
+}
+
+TEST_CASE("a device of one port has the properties of that port", "[properties]")
+{
+    auto identity = mixed();
+    identity.ports.erase(identity.ports.begin());
+    const auto map = as_map(identity);
+    CHECK(value_of(map, "ID_RDMA_PORT") == "2");
+    CHECK(value_of(map, "ID_RDMA_LINK_TYPE") == "roce");
+    CHECK(value_of(map, "ID_RDMA_NETDEV") == "dummy0");
+    CHECK(value_of(map, "ID_RDMA_PORT_GUID") == "(none)");
+}
+
+TEST_CASE("nodes have links and aliases, the device has none", "[properties]")
+{
+    const Names names = {{"infiniband/one", "infiniband/two"}, {"/sys/one", "/sys/two"}};
+    CHECK(value_of(as_map(mixed(Node::umad), names), "ID_RDMA_DEVLINKS") == "infiniband/one infiniband/two");
+    CHECK(value_of(as_map(mixed(Node::uverbs), names), "ID_RDMA_ALIASES") == "/sys/one /sys/two");
+    CHECK(value_of(as_map(mixed(Node::device), names), "ID_RDMA_DEVLINKS") == "(none)");
+    CHECK(value_of(as_map(mixed(Node::umad)), "ID_RDMA_DEVLINKS") == "(none)");
+}
+
+TEST_CASE("what is not known is left out, and no value is empty", "[properties]")
+{
+    for (const auto node : {Node::device, Node::uverbs, Node::umad, Node::issm}) {
+        Identity identity;
+        identity.node = node;
+        identity.device.node_type = uint8_t{250};
+        identity.ports = {{.port = 1, .state = uint8_t{250}}};
+        for (const auto& [key, value] : properties(identity, {}))
+            if (value.empty())
+                FAIL_CHECK(key << " is empty");
+        const auto map = as_map(identity);
+        CHECK(value_of(map, "ID_RDMA_FW") == "(none)");
+        CHECK(value_of(map, "ID_RDMA_NODE_TYPE") == "(none)");
+        CHECK(value_of(map, "ID_RDMA_NETDEV") == "(none)");
+        CHECK(value_of(map, "ID_RDMA_PROTOCOL") == "unknown");
+    }
+}
+
+TEST_CASE("each node type has its name", "[properties]")
+{
+    // enum rdma_node_type, include/rdma/ib_verbs.h
+    const auto [number, name] = GENERATE(table<int, std::string>(
+        {{0, "(none)"}, {1, "ca"}, {2, "switch"}, {3, "router"}, {4, "rnic"}, {5, "usnic"}, {6, "usnic-udp"}, {7, "unspecified"}, {8, "(none)"}, {255, "(none)"}}));
+    auto identity = mixed();
+    identity.device.node_type = static_cast<uint8_t>(number);
+    CHECK(value_of(as_map(identity), "ID_RDMA_NODE_TYPE") == name);
+}
+
+TEST_CASE("no text from outside adds a line, a property or a list item", "[properties]")
+{
+    const auto text = GENERATE(from_range(hostile_texts()));
+    const auto node = GENERATE(Node::device, Node::umad);
+    CAPTURE(text, to_string(node));
+    auto tame = mixed(node);
+    make_hostile(tame, "tame");
+    auto hostile = mixed(node);
+    make_hostile(hostile, text);
+
+    const auto lines = lines_of(format_properties(hostile, {}));
+    const auto expected = properties(tame, {});
+    REQUIRE(lines.size() == expected.size());
+    for (size_t i = 0; i < lines.size(); i++) {
+        const auto& [key, tame_value] = expected[i];
+        CHECK(lines[i].starts_with(key + "="));
+        const auto value = lines[i].substr(key.size() + 1);
+        CHECK(std::count(value.begin(), value.end(), ' ') == std::count(tame_value.begin(), tame_value.end(), ' '));
+        CHECK(value.find_first_of("\t\r\v\f\"'`$;*?%,") == std::string::npos);
+        CHECK(std::all_of(value.begin(), value.end(), [](char c) { return (c & 0x80) || (c >= 0x20 && c < 0x7f); }));
+        CHECK(text::is_utf8(value));
+    }
+}
+
+TEST_CASE("no text from outside adds a line to the summary or steers the terminal", "[properties]")
+{
+    const auto text = GENERATE(from_range(hostile_texts()));
+    CAPTURE(text);
+    auto tame = mixed();
+    make_hostile(tame, "tame");
+    auto hostile = mixed();
+    make_hostile(hostile, text);
+    const auto lines = lines_of(format_summary(hostile, {}));
+    CHECK(lines.size() == lines_of(format_summary(tame, {})).size());
+    for (const auto& line : lines) {
+        CHECK(std::all_of(line.begin(), line.end(), [](char c) { return (c & 0x80) || (c >= 0x20 && c < 0x7f); }));
+        CHECK(text::is_utf8(line));
+    }
+}
+
+TEST_CASE("different names stay different after escaping", "[properties]")
+{
+    auto first = mixed();
+    auto second = mixed();
+    first.device.name = "a\\x20b";
+    second.device.name = "a b";
+    CHECK(format_properties(first, {}) != format_properties(second, {}));
+}
+
+TEST_CASE("JSON ends in one line break and has no other", "[properties]")
+{
+    auto identity = mixed();
+    make_hostile(identity, GENERATE(from_range(hostile_texts())));
+    CHECK(lines_of(format_json(identity, {{"a"}, {"b"}})).size() == 1);
+}
+
+TEST_CASE("the summary tells of device, ports and links", "[properties]")
+{
+    const auto summary = format_summary(mixed(Node::uverbs), {{"infiniband/by-port-guid/0002c90300000a01/uverbs"}, {}});
+    const auto has = [&](const char* part) { return summary.find(part) != std::string::npos; };
+    CHECK(has("mixed"));
+    CHECK(has("index 0"));
+    CHECK(has("0002c90300000a00"));
+    CHECK(has("port 1: infiniband"));
+    CHECK(has("port 2: roce"));
+    CHECK(has("0002c90300000a01"));
+    CHECK(has("dummy0"));
+    CHECK(has("active"));
+    CHECK(has("down"));
+    CHECK(has("/dev/infiniband/by-port-guid/0002c90300000a01/uverbs"));
+}
