@@ -6,7 +6,8 @@
 
 using namespace rdmad::rdma_id;
 
-// print_json HEX PORTS: format_json() of a device with that many ports, whose every text is those bytes.
+// print_json HEX PORTS: format_json() of a device with that many ports, whose every text is those
+// bytes.
 
 int main(int argc, char** argv)
 {

@@ -8,8 +8,8 @@
 #include <string>
 #include <vector>
 
-// What real kernels answered: captures/linux-VERSION.hex, made by tests/vm/capture. Numbers are little-endian, so tests that
-// read them need such a machine.
+// What real kernels answered: captures/linux-VERSION.hex, made by tests/vm/capture. Numbers are
+// little-endian, so tests that read them need such a machine.
 
 namespace rdmad::test {
 
@@ -40,7 +40,7 @@ private:
 
 // To make a wrong answer out of a true one.
 
-constexpr size_t header_size = 16;  // struct nlmsghdr
+constexpr size_t header_size = 16; // struct nlmsghdr
 
 [[nodiscard]] uint16_t get_u16(std::span<const std::byte> bytes, size_t at);
 [[nodiscard]] uint32_t get_u32(std::span<const std::byte> bytes, size_t at);
@@ -51,7 +51,8 @@ void put_u32(std::span<std::byte> bytes, size_t at, uint32_t value);
 [[nodiscard]] Octets octets(std::string_view text);
 /// Adds an attribute to the one message of a datagram, padded, and makes the message's length fit.
 void append_attribute(Octets& datagram, uint16_t type, const Octets& value);
-/// Where the attribute begins in a datagram of one message without other headers. Throws if it is not there.
+/// Where the attribute begins in a datagram of one message without other headers. Throws if it is
+/// not there.
 [[nodiscard]] size_t find_attribute(const Octets& datagram, uint16_t type);
 
 } // namespace rdmad::test

@@ -66,8 +66,8 @@ void FixtureTree::rdma_device(const std::string& name, const std::string& gid) c
     file("class/infiniband/" + name + "/ports/1/gids/0", gid + "\n");
 }
 
-void FixtureTree::node(const std::string& subsystem, const std::string& sysname, const std::string& ibdev,
-                       uint32_t port) const
+void FixtureTree::node(const std::string& subsystem, const std::string& sysname,
+                       const std::string& ibdev, uint32_t port) const
 {
     const std::string directory = "class/" + subsystem + "/" + sysname;
     file(directory + "/ibdev", ibdev + "\n");

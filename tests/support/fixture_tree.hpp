@@ -9,8 +9,8 @@
 
 namespace rdmad::test {
 
-/// A temporary directory that looks like /sys or /run as far as the test needs it, and goes with the object. Paths are
-/// relative to it; directories on the way are made.
+/// A temporary directory that looks like /sys or /run as far as the test needs it, and goes with
+/// the object. Paths are relative to it; directories on the way are made.
 class FixtureTree {
 public:
     FixtureTree();
@@ -28,7 +28,8 @@ public:
     /// An RDMA device in class/infiniband, with GID 0 of port 1.
     void rdma_device(const std::string& name, const std::string& gid) const;
     /// A node in its class, with its ibdev, port and uevent attributes.
-    void node(const std::string& subsystem, const std::string& sysname, const std::string& ibdev, uint32_t port) const;
+    void node(const std::string& subsystem, const std::string& sysname, const std::string& ibdev,
+              uint32_t port) const;
 
     [[nodiscard]] std::string path(const std::string& path = "") const;
     /// What a file holds; empty if there is none.

@@ -6,8 +6,8 @@
 
 namespace rdmad::test {
 
-/// A copy of bytes that ends where the memory ends: to read one byte too many is a crash, also inside of a library that is
-/// built without a sanitizer.
+/// A copy of bytes that ends where the memory ends: to read one byte too many is a crash, also
+/// inside of a library that is built without a sanitizer.
 class GuardedBytes {
 public:
     explicit GuardedBytes(std::span<const std::byte> bytes);

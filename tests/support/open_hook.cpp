@@ -52,7 +52,8 @@ int hooked(const char* path, Open open)
 
 } // namespace rdmad::test
 
-// The names are the linker's. The mode is passed on whether there is one or not, as the C library does.
+// The names are the linker's. The mode is passed on whether there is one or not, as the C library
+// does.
 extern "C" {
 int __real_openat(int parent, const char* path, int flags, ...);
 int __real_openat64(int parent, const char* path, int flags, ...);

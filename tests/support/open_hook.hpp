@@ -6,8 +6,8 @@
 
 namespace rdmad::test {
 
-/// Does something at a certain openat() of the code under test: how a race is lost on purpose. The linker leads the calls
-/// here (--wrap); without a hook they go on to the C library.
+/// Does something at a certain openat() of the code under test: how a race is lost on purpose. The
+/// linker leads the calls here (--wrap); without a hook they go on to the C library.
 class OpenHook {
 public:
     enum class When { before, after };

@@ -12,7 +12,7 @@ namespace rdmad::test {
 
 namespace {
 
-constexpr size_t sequence_offset = 8;  // of nlmsg_seq in struct nlmsghdr
+constexpr size_t sequence_offset = 8; // of nlmsg_seq in struct nlmsghdr
 
 void number(Octets& datagram, uint32_t sequence)
 {
@@ -128,7 +128,9 @@ std::vector<Octets> CapturedKernel::dump() const
     std::vector<Octets> datagrams;
     for (const auto& datagram : capture_.datagrams("dump")) {
         const bool is_device = get_u16(datagram, 4) != NLMSG_DONE;
-        const auto index = [&] { return get_u32(datagram, find_attribute(datagram, RDMA_NLDEV_ATTR_DEV_INDEX) + 4); };
+        const auto index = [&] {
+            return get_u32(datagram, find_attribute(datagram, RDMA_NLDEV_ATTR_DEV_INDEX) + 4);
+        };
         if (!is_device || !removed_.contains(index()))
             datagrams.push_back(datagram);
     }
@@ -159,7 +161,8 @@ std::string CapturedKernel::label_of(const SentRequest& request) const
 Result<void> CapturedKernel::send(std::string_view message)
 {
     const auto request = decode(message);
-    const bool is_dump = request.command == RDMA_NLDEV_CMD_GET && (request.flags & NLM_F_DUMP) == NLM_F_DUMP;
+    const bool is_dump =
+        request.command == RDMA_NLDEV_CMD_GET && (request.flags & NLM_F_DUMP) == NLM_F_DUMP;
     if (is_dump)
         answer(dump());
     else
@@ -169,15 +172,17 @@ Result<void> CapturedKernel::send(std::string_view message)
 
 size_t CapturedKernel::count(uint16_t command) const
 {
-    return static_cast<size_t>(std::count_if(
-        sent().begin(), sent().end(), [&](const SentRequest& request) { return request.command == command; }));
+    return static_cast<size_t>(
+        std::count_if(sent().begin(), sent().end(),
+                      [&](const SentRequest& request) { return request.command == command; }));
 }
 
 size_t CapturedKernel::dumps() const
 {
-    return static_cast<size_t>(std::count_if(sent().begin(), sent().end(), [](const SentRequest& request) {
-        return (request.flags & NLM_F_DUMP) == NLM_F_DUMP;
-    }));
+    return static_cast<size_t>(
+        std::count_if(sent().begin(), sent().end(), [](const SentRequest& request) {
+            return (request.flags & NLM_F_DUMP) == NLM_F_DUMP;
+        }));
 }
 
 } // namespace rdmad::test

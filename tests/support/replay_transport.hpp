@@ -17,8 +17,8 @@ struct Reply {
     Octets bytes = {};
     uint32_t sender = 0;
     bool truncated = false;
-    std::optional<uint32_t> sequence = {};  ///< none: that of the request
-    int error = 0;                          ///< an errno value instead of a datagram
+    std::optional<uint32_t> sequence = {}; ///< none: that of the request
+    int error = 0;                         ///< an errno value instead of a datagram
 };
 
 /// A request as the kernel would read it.
@@ -31,8 +31,8 @@ struct SentRequest {
     std::string char_device = {};
 };
 
-/// Answers from a script. As with a real socket, what is not read stays in front of later answers until a reset, and the
-/// number of an answer is that of its request.
+/// Answers from a script. As with a real socket, what is not read stays in front of later answers
+/// until a reset, and the number of an answer is that of its request.
 class ReplayTransport : public nldev::Transport {
 public:
     /// What the next request without a script is answered with; nothing is ENODATA.
@@ -73,7 +73,8 @@ private:
     unsigned resets_ = 0;
 };
 
-/// A kernel with the devices of a capture. It refuses questions that were not captured as it refuses an unknown device.
+/// A kernel with the devices of a capture. It refuses questions that were not captured as it
+/// refuses an unknown device.
 class CapturedKernel : public ReplayTransport {
 public:
     explicit CapturedKernel(const std::string& kernel) : capture_(kernel) {}

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-#include "udev-helpers/rdma_id/claims.hpp"
 #include "tests/support/fixture_tree.hpp"
 #include "tests/support/must.hpp"
 #include "tests/support/replay_transport.hpp"
+#include "udev-helpers/rdma_id/claims.hpp"
 
 #include <algorithm>
 #include <cerrno>
@@ -50,7 +50,8 @@ struct Bench {
     [[nodiscard]] std::string owner() const
     {
         const auto names = tree.list("run/rdmad/claims");
-        return names.size() == 1 ? tree.target("run/rdmad/claims/" + names[0]) : std::to_string(names.size()) + " claims";
+        return names.size() == 1 ? tree.target("run/rdmad/claims/" + names[0])
+                                 : std::to_string(names.size()) + " claims";
     }
     /// Those who did not get the link.
     [[nodiscard]] std::vector<std::string> losers() const
@@ -138,7 +139,9 @@ TEST_CASE("of one device the lower port has the link", "[claims]")
 TEST_CASE("the outcome does not depend on who comes first", "[claims]")
 {
     std::vector<Claim> order = {by_mixed, by_opa, by_rxe};
-    const auto by_index = [](const Claim& a, const Claim& b) { return a.claimant.index < b.claimant.index; };
+    const auto by_index = [](const Claim& a, const Claim& b) {
+        return a.claimant.index < b.claimant.index;
+    };
     do {
         Bench bench;
         for (const auto& claim : order)
@@ -177,7 +180,8 @@ TEST_CASE("an owner whose GUID has changed is replaced", "[claims]")
 {
     Bench bench;
     CHECK(bench.wins(by_mixed));
-    bench.tree.rdma_device("mixed", GENERATE(other_gid, "0000:0000:0000:0000:0000:0000:0000:0000", "rubbish"));
+    bench.tree.rdma_device(
+        "mixed", GENERATE(other_gid, "0000:0000:0000:0000:0000:0000:0000:0000", "rubbish"));
     CHECK(bench.wins(by_opa));
 }
 
@@ -200,7 +204,8 @@ TEST_CASE("a claim that cannot be read is nobody's", "[claims]")
     bench.tree.remove(claim);
     SECTION("a link to something else")
     {
-        bench.tree.link(claim, GENERATE("rubbish", "0 1", "0 1 ../../x", "-1 1 umad0", "0 1 umad0 more", "/etc/passwd"));
+        bench.tree.link(claim, GENERATE("rubbish", "0 1", "0 1 ../../x", "-1 1 umad0",
+                                        "0 1 umad0 more", "/etc/passwd"));
     }
     SECTION("a file")
     {
@@ -332,8 +337,9 @@ TEST_CASE("a claimant is read back as it was written", "[claims]")
     CHECK(claimant->node == Node::umad);
     CHECK(claimant->sysname == "umad0");
 
-    const auto bad = GENERATE(""s, "17"s, "17 1"s, "17 1 umad0 x"s, "x 1 umad0"s, "17 x umad0"s, "-1 1 umad0"s, "17 -1 umad0"s,
-                              "4294967296 1 umad0"s, "17 1 a/b"s, "17 1 .."s, "17 1 a\nb"s);
+    const auto bad =
+        GENERATE(""s, "17"s, "17 1"s, "17 1 umad0 x"s, "x 1 umad0"s, "17 x umad0"s, "-1 1 umad0"s,
+                 "17 -1 umad0"s, "4294967296 1 umad0"s, "17 1 a/b"s, "17 1 .."s, "17 1 a\nb"s);
     CAPTURE(bad);
     CHECK_FALSE(parse_claimant(bad, Node::umad).has_value());
 }

@@ -72,19 +72,23 @@ TEST_CASE("what another process sends is ignored", "[client]")
     Bench bench;
     SECTION("a false answer")
     {
-        bench.transport.answer({{.bytes = answer_of("device 1"), .sender = 4242}, {.bytes = answer_of("device 0")}});
+        bench.transport.answer(
+            {{.bytes = answer_of("device 1"), .sender = 4242}, {.bytes = answer_of("device 0")}});
     }
     SECTION("a false error")
     {
-        bench.transport.answer({{.bytes = error_with(-EPERM), .sender = 1}, {.bytes = answer_of("device 0")}});
+        bench.transport.answer(
+            {{.bytes = error_with(-EPERM), .sender = 1}, {.bytes = answer_of("device 0")}});
     }
     SECTION("rubbish")
     {
-        bench.transport.answer({{.bytes = octets("rubbish"), .sender = 1}, {.bytes = answer_of("device 0")}});
+        bench.transport.answer(
+            {{.bytes = octets("rubbish"), .sender = 1}, {.bytes = answer_of("device 0")}});
     }
     SECTION("a flood that does not fit")
     {
-        bench.transport.answer({{.bytes = octets("rubbish"), .sender = 1, .truncated = true}, {.bytes = answer_of("device 0")}});
+        bench.transport.answer({{.bytes = octets("rubbish"), .sender = 1, .truncated = true},
+                                {.bytes = answer_of("device 0")}});
     }
     CHECK(must_find(bench.client.device(0)).name == "mixed");
 }
@@ -102,16 +106,19 @@ TEST_CASE("an answer to another question is ignored", "[client]")
     const uint32_t wrong = GENERATE(0U, 77U, 0xffffffffU);
     SECTION("a device")
     {
-        bench.transport.answer({{.bytes = answer_of("device 1"), .sequence = wrong}, {.bytes = answer_of("device 0")}});
+        bench.transport.answer({{.bytes = answer_of("device 1"), .sequence = wrong},
+                                {.bytes = answer_of("device 0")}});
     }
     SECTION("an error")
     {
-        bench.transport.answer({{.bytes = error_with(-EPERM), .sequence = wrong}, {.bytes = answer_of("device 0")}});
+        bench.transport.answer(
+            {{.bytes = error_with(-EPERM), .sequence = wrong}, {.bytes = answer_of("device 0")}});
     }
     SECTION("the end of a dump")
     {
         const auto done = Capture("7.2").datagrams("dump").back();
-        bench.transport.answer({{.bytes = done, .sequence = wrong}, {.bytes = answer_of("device 0")}});
+        bench.transport.answer(
+            {{.bytes = done, .sequence = wrong}, {.bytes = answer_of("device 0")}});
     }
     CHECK(must_find(bench.client.device(0)).name == "mixed");
 }
@@ -119,7 +126,8 @@ TEST_CASE("an answer to another question is ignored", "[client]")
 TEST_CASE("a truncated datagram is refused", "[client]")
 {
     Bench bench;
-    bench.transport.answer({{.bytes = answer_of("device 0"), .truncated = true}, {.bytes = answer_of("device 0")}});
+    bench.transport.answer(
+        {{.bytes = answer_of("device 0"), .truncated = true}, {.bytes = answer_of("device 0")}});
     CHECK(error_of(bench.client.device(0)) == EMSGSIZE);
 }
 
@@ -316,7 +324,8 @@ TEST_CASE("a dump in fewer datagrams is read as well", "[client]")
 {
     // other netlink families do it; RDMA's sends one device in each
     Octets joined;
-    for (const auto& datagram : Capture("7.2").datagrams("dump")) {
+    const auto dump = Capture("7.2").datagrams("dump");
+    for (const auto& datagram : dump) {
         joined.insert(joined.end(), datagram.begin(), datagram.end());
         joined.resize((joined.size() + 3) / 4 * 4);
     }

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-#include "udev-helpers/rdma_id/identity.hpp"
 #include "tests/support/fixture_tree.hpp"
 #include "tests/support/must.hpp"
 #include "tests/support/replay_transport.hpp"
+#include "udev-helpers/rdma_id/identity.hpp"
 
 #include <cerrno>
 #include <rdma/rdma_netlink.h>
@@ -23,7 +23,8 @@ struct Bench {
     Bench()
     {
         tree.rdma_device("mixed", "fe80:0000:0000:0000:0002:c903:0000:0a01");
-        tree.file("class/infiniband/mixed/ports/2/gids/0", "fe80:0000:0000:0000:0002:c9ff:fe00:0a02\n");
+        tree.file("class/infiniband/mixed/ports/2/gids/0",
+                  "fe80:0000:0000:0000:0002:c9ff:fe00:0a02\n");
         tree.file("class/infiniband/mixed/ports/2/link_layer", "Ethernet\n");
         tree.file("class/infiniband/mixed/ports/2/gid_attrs/types/0", "RoCE v2\n");
         tree.rdma_device("opa", "fe80:0000:0000:0000:0011:7501:0100:0001");
@@ -119,7 +120,8 @@ TEST_CASE("an error of the kernel is passed on", "[identity]")
 {
     Bench bench;
     auto device = must_find(bench.client.device(1));
-    const Subject subject = {Node::device, "opa", {}, "opa", must_find(sysfs::RdmaDevice::open(bench.root, "opa"))};
+    const Subject subject = {
+        Node::device, "opa", {}, "opa", must_find(sysfs::RdmaDevice::open(bench.root, "opa"))};
     bench.kernel.fail_next_send(EPERM);
     CHECK(error_of(identify(bench.client, subject, device)) == EPERM);
 }

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-#include "udev-helpers/rdma_id/index.hpp"
 #include "tests/support/fixture_tree.hpp"
 #include "tests/support/must.hpp"
 #include "tests/support/replay_transport.hpp"
+#include "udev-helpers/rdma_id/index.hpp"
 
 #include <cerrno>
 
@@ -34,7 +34,8 @@ struct Bench {
         return must_find(RdmaDevice::open(root, name));
     }
     /// Asks for a device that has the name by now.
-    Result<std::optional<nldev::Device>> find(const std::string& name, std::optional<uint32_t> earlier = {})
+    Result<std::optional<nldev::Device>> find(const std::string& name,
+                                              std::optional<uint32_t> earlier = {})
     {
         return find_device(client, root, open(name), name, earlier, hints);
     }
@@ -53,7 +54,8 @@ struct Bench {
 TEST_CASE("the index that an earlier event told costs one request", "[index]")
 {
     Bench bench;
-    const auto [name, index] = GENERATE(table<std::string, uint32_t>({{"mixed", 0}, {"opa", 1}, {"rxe", 2}, {"siw", 3}}));
+    const auto [name, index] =
+        GENERATE(table<std::string, uint32_t>({{"mixed", 0}, {"opa", 1}, {"rxe", 2}, {"siw", 3}}));
     CHECK(must_find(bench.find(name, index)).index == index);
     CHECK(bench.requests() == 1);
     CHECK(bench.kernel.dumps() == 0);
@@ -114,7 +116,8 @@ TEST_CASE("the number at the end of the name is tried second", "[index]")
     Bench bench;
     bench.remember_last(50);
     // the device was rxe_2 when its event came, and has been renamed since
-    const auto found = find_device(bench.client, bench.root, bench.open("rxe"), "rxe_2", {}, bench.hints);
+    const auto found =
+        find_device(bench.client, bench.root, bench.open("rxe"), "rxe_2", {}, bench.hints);
     CHECK(must_find(found).index == 2);
     CHECK(bench.requests() == 2);
     CHECK(bench.kernel.sent()[0].index == 51U);
@@ -125,7 +128,8 @@ TEST_CASE("a number at the end of the name that is no index does no harm", "[ind
 {
     Bench bench;
     const auto* name = GENERATE("rxe99999999999999999999", "rxe4294967295", "1", "");
-    CHECK(must_find(find_device(bench.client, bench.root, bench.open("rxe"), name, {}, bench.hints)).index == 2);
+    CHECK(must_find(find_device(bench.client, bench.root, bench.open("rxe"), name, {}, bench.hints))
+              .index == 2);
 }
 
 TEST_CASE("devices that appeared at once are found ahead of the last", "[index]")
@@ -166,8 +170,30 @@ TEST_CASE("a device that was renamed meanwhile is found", "[index]")
     bench.tree.rename("class/infiniband/opa", "class/infiniband/before");
     const auto device = bench.open("before");
     bench.tree.rename("class/infiniband/before", "class/infiniband/opa");
-    CHECK(must_find(find_device(bench.client, bench.root, device, "before", 1, bench.hints)).name == "opa");
+    CHECK(must_find(find_device(bench.client, bench.root, device, "before", 1, bench.hints)).name ==
+          "opa");
     CHECK(bench.requests() == 1);
+}
+
+TEST_CASE("a dump that misses a device which sysfs shows is repeated", "[index]")
+{
+    Bench bench;
+    // a dump that runs while any device is removed skips others
+    ReplayTransport kernel;
+    const Capture capture("7.2");
+    const auto dump = capture.datagrams("dump");
+    auto skipping = dump;
+    skipping.erase(skipping.begin() + 1);
+    constexpr int probes = 20;
+    for (int i = 0; i < probes; i++)
+        kernel.answer(capture.datagram("device 99"));
+    kernel.answer(skipping);
+    kernel.answer(dump);
+    nldev::Client client(kernel);
+    bench.remember_last(100);
+    const auto found = find_device(client, bench.root, bench.open("opa"), "opa", {}, bench.hints);
+    CHECK(must_find(found).index == 1);
+    CHECK(kernel.sent().size() == probes + 2);
 }
 
 TEST_CASE("a device that has gone is none, and leaves no hint", "[index]")
@@ -182,5 +208,6 @@ TEST_CASE("the kernel's refusal is an error, not a missing device", "[index]")
 {
     Bench bench;
     bench.kernel.fail_next_send(EPERM);
-    CHECK(error_of(bench.find("opa", GENERATE(std::optional<uint32_t>(), std::optional<uint32_t>(1)))) == EPERM);
+    CHECK(error_of(bench.find(
+              "opa", GENERATE(std::optional<uint32_t>(), std::optional<uint32_t>(1)))) == EPERM);
 }

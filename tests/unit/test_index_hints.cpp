@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-#include "udev-helpers/rdma_id/index_hints.hpp"
 #include "tests/catch.hpp"
 #include "tests/support/fixture_tree.hpp"
+#include "udev-helpers/rdma_id/index_hints.hpp"
 
 using namespace rdmad::rdma_id;
 using namespace rdmad::test;
@@ -110,8 +110,9 @@ TEST_CASE("a reader changes nothing", "[index_hints]")
 TEST_CASE("a foreign file holds no hints", "[index_hints]")
 {
     const FixtureTree run;
-    run.file("index-hints", GENERATE(std::string(), std::string("text\n"), std::string(200000, '\0'), std::string(200000, '\xff'),
-                                     std::string(200000, 'x')));
+    run.file("index-hints",
+             GENERATE(std::string(), std::string("text\n"), std::string(200000, '\0'),
+                      std::string(200000, '\xff'), std::string(200000, 'x')));
     IndexHints hints(run.path(), true);
     CHECK_FALSE(hints.last().has_value());
     for (uint64_t inode = 0; inode < 1000; inode++)

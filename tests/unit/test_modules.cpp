@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-#include "udev-helpers/rdma_id/modules.hpp"
 #include "tests/support/fixture_tree.hpp"
 #include "tests/support/must.hpp"
 #include "tests/support/replay_transport.hpp"
+#include "udev-helpers/rdma_id/modules.hpp"
 
 #include <cerrno>
 #include <rdma/rdma_netlink.h>
@@ -25,7 +25,8 @@ struct Bench {
     Bench()
     {
         identity.device.index = 0;
-        identity.ports = {{.port = 1, .link_type = LinkType::roce}, {.port = 2, .link_type = LinkType::infiniband}};
+        identity.ports = {{.port = 1, .link_type = LinkType::roce},
+                          {.port = 2, .link_type = LinkType::infiniband}};
     }
     /// What the kernel was asked about.
     std::vector<std::string> asked(Load load)
@@ -35,7 +36,8 @@ struct Bench {
         for (const auto& request : kernel.sent()) {
             CHECK(request.command == RDMA_NLDEV_CMD_GET_CHARDEV);
             CHECK(request.index == 0U);
-            types.push_back(request.char_device + (request.port ? "/" + std::to_string(*request.port) : ""));
+            types.push_back(request.char_device +
+                            (request.port ? "/" + std::to_string(*request.port) : ""));
         }
         return types;
     }
@@ -143,5 +145,6 @@ TEST_CASE("an error of the kernel is passed on by the loading of modules", "[mod
 {
     Bench bench;
     bench.kernel.fail_next_send(EPERM);
-    CHECK(error_of(load_modules(bench.client, bench.root, bench.identity, Load::needed, "")) == EPERM);
+    CHECK(error_of(load_modules(bench.client, bench.root, bench.identity, Load::needed, "")) ==
+          EPERM);
 }

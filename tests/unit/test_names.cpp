@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-#include "udev-helpers/rdma_id/names.hpp"
 #include "tests/support/fixture_tree.hpp"
 #include "tests/support/must.hpp"
 #include "tests/support/replay_transport.hpp"
+#include "udev-helpers/rdma_id/names.hpp"
 
 #include <cerrno>
 
@@ -31,8 +31,9 @@ Identity mixed(Node node, const std::string& sysname)
     identity.device.index = 0;
     identity.device.name = "mixed";
     identity.device.node_guid = UINT64_C(0x0002c90300000a00);
-    identity.ports = {{.port = 1, .link_type = LinkType::infiniband, .guid = UINT64_C(0x0002c90300000a01)},
-                      {.port = 2, .link_type = LinkType::roce, .guid = UINT64_C(0x0002c9fffe000a02)}};
+    identity.ports = {
+        {.port = 1, .link_type = LinkType::infiniband, .guid = UINT64_C(0x0002c90300000a01)},
+        {.port = 2, .link_type = LinkType::roce, .guid = UINT64_C(0x0002c9fffe000a02)}};
     if (node == Node::umad || node == Node::issm)
         identity.ports.pop_back();
     return identity;
@@ -54,8 +55,8 @@ TEST_CASE("a port's node is linked by the port GUID", "[names]")
     Bench bench;
     const auto names = must(names_of(mixed(Node::umad, "umad0"), bench.claims));
     CHECK(names.links == List{"infiniband/by-port-guid/0002c90300000a01/umad"});
-    CHECK(names.aliases ==
-          List{"/sys/subsystem/rdma/ports/0002c90300000a01/umad", "/sys/subsystem/rdma/devices/mixed:1/umad"});
+    CHECK(names.aliases == List{"/sys/subsystem/rdma/ports/0002c90300000a01/umad",
+                                "/sys/subsystem/rdma/devices/mixed:1/umad"});
 }
 
 TEST_CASE("a uverbs node is linked by the GUIDs of all ports and of the device", "[names]")
@@ -76,7 +77,8 @@ TEST_CASE("a port or device without a GUID gets no link by it", "[names]")
     identity.ports[0].guid.reset();
     const auto names = must(names_of(identity, bench.claims));
     CHECK(names.links == List{"infiniband/by-port-guid/0002c9fffe000a02/uverbs"});
-    CHECK(names.aliases == List{"/sys/subsystem/rdma/devices/mixed:1/uverbs", "/sys/subsystem/rdma/ports/0002c9fffe000a02/uverbs",
+    CHECK(names.aliases == List{"/sys/subsystem/rdma/devices/mixed:1/uverbs",
+                                "/sys/subsystem/rdma/ports/0002c9fffe000a02/uverbs",
                                 "/sys/subsystem/rdma/devices/mixed:2/uverbs"});
 }
 

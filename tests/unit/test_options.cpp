@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-#include "udev-helpers/rdma_id/options.hpp"
 #include "tests/catch.hpp"
+#include "udev-helpers/rdma_id/options.hpp"
 
 #include <getopt.h>
 #include <vector>
@@ -18,7 +18,7 @@ Parsed parse(std::vector<std::string> words)
     for (auto& word : words)
         argv.push_back(word.data());
     argv.push_back(nullptr);
-    optind = 0;  // glibc: begin anew
+    optind = 0; // glibc: begin anew
     opterr = 0;
     return parse_options(static_cast<int>(words.size()), argv.data());
 }

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-#include "udev-helpers/rdma_id/properties.hpp"
 #include "core/base/text.hpp"
 #include "tests/catch.hpp"
+#include "udev-helpers/rdma_id/properties.hpp"
 
 #include <algorithm>
 #include <map>
@@ -30,8 +30,12 @@ Identity mixed(Node node = Node::device)
     identity.device.protocol = "ib";
     identity.device.fw_version = "1.2.3";
     identity.driver = "mlx4_core";
-    identity.ports = {{.port = 1, .link_type = LinkType::infiniband, .guid = UINT64_C(0x0002c90300000a01), .state = uint8_t{4}},
-                      {.port = 2, .link_type = LinkType::roce, .netdev = "dummy0", .state = uint8_t{1}}};
+    identity.ports = {
+        {.port = 1,
+         .link_type = LinkType::infiniband,
+         .guid = UINT64_C(0x0002c90300000a01),
+         .state = uint8_t{4}},
+        {.port = 2, .link_type = LinkType::roce, .netdev = "dummy0", .state = uint8_t{1}}};
     if (node == Node::umad || node == Node::issm)
         identity.ports.pop_back();
     return identity;
@@ -70,9 +74,34 @@ std::vector<std::string> lines_of(const std::string& text)
 const std::vector<std::string>& hostile_texts()
 {
     static const std::vector<std::string> texts = {
-        "a\nID_RDMA_INDEX=7", "\nX=1\n", "a b", "a\tb", "a\rb", "a\vb", "\"quoted\"", "'quoted'", "a=b", "=", "back\\slash", "\\n", "$HOME",
-        "`id`", "%k", "$(id)", "a;b", "a,b", "a*b", "\x01\x02\x1b[2J\x7f", "\xff\xfe", "\xc0\x8a", "\xc2\x85", "\xe2\x80", "caf\xc3\xa9",
-        "a\0b"s, " ", "  lead and trail  ",
+        "a\nID_RDMA_INDEX=7",
+        "\nX=1\n",
+        "a b",
+        "a\tb",
+        "a\rb",
+        "a\vb",
+        "\"quoted\"",
+        "'quoted'",
+        "a=b",
+        "=",
+        "back\\slash",
+        "\\n",
+        "$HOME",
+        "`id`",
+        "%k",
+        "$(id)",
+        "a;b",
+        "a,b",
+        "a*b",
+        "\x01\x02\x1b[2J\x7f",
+        "\xff\xfe",
+        "\xc0\x8a",
+        "\xc2\x85",
+        "\xe2\x80",
+        "caf\xc3\xa9",
+        "a\0b"s,
+        " ",
+        "  lead and trail  ",
     };
     return texts;
 }
@@ -133,7 +162,8 @@ TEST_CASE("a device of one port has the properties of that port", "[properties]"
 TEST_CASE("nodes have links and aliases, the device has none", "[properties]")
 {
     const Names names = {{"infiniband/one", "infiniband/two"}, {"/sys/one", "/sys/two"}};
-    CHECK(value_of(as_map(mixed(Node::umad), names), "ID_RDMA_DEVLINKS") == "infiniband/one infiniband/two");
+    CHECK(value_of(as_map(mixed(Node::umad), names), "ID_RDMA_DEVLINKS") ==
+          "infiniband/one infiniband/two");
     CHECK(value_of(as_map(mixed(Node::uverbs), names), "ID_RDMA_ALIASES") == "/sys/one /sys/two");
     CHECK(value_of(as_map(mixed(Node::device), names), "ID_RDMA_DEVLINKS") == "(none)");
     CHECK(value_of(as_map(mixed(Node::umad)), "ID_RDMA_DEVLINKS") == "(none)");
@@ -160,8 +190,16 @@ TEST_CASE("what is not known is left out, and no value is empty", "[properties]"
 TEST_CASE("each node type has its name", "[properties]")
 {
     // enum rdma_node_type, include/rdma/ib_verbs.h
-    const auto [number, name] = GENERATE(table<int, std::string>(
-        {{0, "(none)"}, {1, "ca"}, {2, "switch"}, {3, "router"}, {4, "rnic"}, {5, "usnic"}, {6, "usnic-udp"}, {7, "unspecified"}, {8, "(none)"}, {255, "(none)"}}));
+    const auto [number, name] = GENERATE(table<int, std::string>({{0, "(none)"},
+                                                                  {1, "ca"},
+                                                                  {2, "switch"},
+                                                                  {3, "router"},
+                                                                  {4, "rnic"},
+                                                                  {5, "usnic"},
+                                                                  {6, "usnic-udp"},
+                                                                  {7, "unspecified"},
+                                                                  {8, "(none)"},
+                                                                  {255, "(none)"}}));
     auto identity = mixed();
     identity.device.node_type = static_cast<uint8_t>(number);
     CHECK(value_of(as_map(identity), "ID_RDMA_NODE_TYPE") == name);
@@ -184,9 +222,11 @@ TEST_CASE("no text from outside adds a line, a property or a list item", "[prope
         const auto& [key, tame_value] = expected[i];
         CHECK(lines[i].starts_with(key + "="));
         const auto value = lines[i].substr(key.size() + 1);
-        CHECK(std::count(value.begin(), value.end(), ' ') == std::count(tame_value.begin(), tame_value.end(), ' '));
+        CHECK(std::count(value.begin(), value.end(), ' ') ==
+              std::count(tame_value.begin(), tame_value.end(), ' '));
         CHECK(value.find_first_of("\t\r\v\f\"'`$;*?%,") == std::string::npos);
-        CHECK(std::all_of(value.begin(), value.end(), [](char c) { return (c & 0x80) || (c >= 0x20 && c < 0x7f); }));
+        CHECK(std::all_of(value.begin(), value.end(),
+                          [](char c) { return (c & 0x80) || (c >= 0x20 && c < 0x7f); }));
         CHECK(text::is_utf8(value));
     }
 }
@@ -202,7 +242,8 @@ TEST_CASE("no text from outside adds a line to the summary or steers the termina
     const auto lines = lines_of(format_summary(hostile, {}));
     CHECK(lines.size() == lines_of(format_summary(tame, {})).size());
     for (const auto& line : lines) {
-        CHECK(std::all_of(line.begin(), line.end(), [](char c) { return (c & 0x80) || (c >= 0x20 && c < 0x7f); }));
+        CHECK(std::all_of(line.begin(), line.end(),
+                          [](char c) { return (c & 0x80) || (c >= 0x20 && c < 0x7f); }));
         CHECK(text::is_utf8(line));
     }
 }
@@ -225,7 +266,8 @@ TEST_CASE("JSON ends in one line break and has no other", "[properties]")
 
 TEST_CASE("the summary tells of device, ports and links", "[properties]")
 {
-    const auto summary = format_summary(mixed(Node::uverbs), {{"infiniband/by-port-guid/0002c90300000a01/uverbs"}, {}});
+    const auto summary = format_summary(mixed(Node::uverbs),
+                                        {{"infiniband/by-port-guid/0002c90300000a01/uverbs"}, {}});
     const auto has = [&](const char* part) { return summary.find(part) != std::string::npos; };
     CHECK(has("mixed"));
     CHECK(has("index 0"));

@@ -17,7 +17,8 @@ constexpr char zero_gid[] = "0000:0000:0000:0000:0000:0000:0000:0000";
 TEST_CASE("the low half of a GID is the port GUID", "[rdma_device]")
 {
     // "%pI6" of the kernel: eight groups of four digits
-    CHECK(parse_gid_low_half("fe80:0000:0000:0000:0002:c903:0000:0a01") == UINT64_C(0x0002c90300000a01));
+    CHECK(parse_gid_low_half("fe80:0000:0000:0000:0002:c903:0000:0a01") ==
+          UINT64_C(0x0002c90300000a01));
     CHECK(parse_gid_low_half("ffff:ffff:ffff:ffff:ffff:ffff:ffff:ffff") == ~UINT64_C(0));
     CHECK(parse_gid_low_half("ffff:ffff:ffff:ffff:0000:0000:0000:0001") == UINT64_C(1));
     CHECK(parse_gid_low_half(zero_gid) == UINT64_C(0));
@@ -25,13 +26,14 @@ TEST_CASE("the low half of a GID is the port GUID", "[rdma_device]")
 
 TEST_CASE("a malformed GID is none", "[rdma_device]")
 {
-    const auto gid = GENERATE(""s, ":"s, "fe80::2:c903:0:a01"s, "fe80:0000:0000:0000:0002:c903:0000:0a0"s,
-                              "fe80:0000:0000:0000:0002:c903:0000:0a011"s, "fe80:0000:0000:0000:0002:c903:0000"s,
-                              "fe80:0000:0000:0000:0002:c903:0000:0a01 "s, " fe80:0000:0000:0000:0002:c903:0000:0a0"s,
-                              "fe80-0000-0000-0000-0002-c903-0000-0a01"s, "fe80:0000:0000:0000:0002:c903:0000:0a0g"s,
-                              "fe80:0000:0000:0000:0002:c903:0000:-a01"s, "fe80:0000:0000:0000:0002:c903:0000:0x01"s,
-                              "fe80:0000:0000:0000:0002:c903:0000.0a01"s, "fe800:000:0000:0000:0002:c903:0000:0a01"s,
-                              "fe80:0000:0000:0000:0002:c903:0000:0a0\0"s, std::string(39, ':'), std::string(39, '0'));
+    const auto gid = GENERATE(
+        ""s, ":"s, "fe80::2:c903:0:a01"s, "fe80:0000:0000:0000:0002:c903:0000:0a0"s,
+        "fe80:0000:0000:0000:0002:c903:0000:0a011"s, "fe80:0000:0000:0000:0002:c903:0000"s,
+        "fe80:0000:0000:0000:0002:c903:0000:0a01 "s, " fe80:0000:0000:0000:0002:c903:0000:0a0"s,
+        "fe80-0000-0000-0000-0002-c903-0000-0a01"s, "fe80:0000:0000:0000:0002:c903:0000:0a0g"s,
+        "fe80:0000:0000:0000:0002:c903:0000:-a01"s, "fe80:0000:0000:0000:0002:c903:0000:0x01"s,
+        "fe80:0000:0000:0000:0002:c903:0000.0a01"s, "fe800:000:0000:0000:0002:c903:0000:0a01"s,
+        "fe80:0000:0000:0000:0002:c903:0000:0a0\0"s, std::string(39, ':'), std::string(39, '0'));
     CAPTURE(gid);
     CHECK_FALSE(parse_gid_low_half(gid).has_value());
 }
@@ -50,7 +52,8 @@ TEST_CASE("a port GUID that is not set or not readable is none", "[rdma_device]"
 {
     const FixtureTree tree;
     tree.directory("class/infiniband/mixed");
-    const auto gid = GENERATE(std::string(zero_gid), "fe80:0000:0000:0000:0000:0000:0000:0000"s, ""s, "(null)"s, std::string(5000, 'f'));
+    const auto gid = GENERATE(std::string(zero_gid), "fe80:0000:0000:0000:0000:0000:0000:0000"s,
+                              ""s, "(null)"s, std::string(5000, 'f'));
     tree.file("class/infiniband/mixed/ports/1/gids/0", gid + "\n");
     tree.directory("class/infiniband/mixed/ports/3/gids/0");
     const auto device = must_find(RdmaDevice::open(tree.root(), "mixed"));
@@ -64,7 +67,8 @@ TEST_CASE("a name that cannot be a directory's is no device", "[rdma_device]")
     const FixtureTree tree;
     tree.file("class/infiniband/mixed/node_type", "1: CA\n");
     tree.directory("class/net/eth0");
-    const auto name = GENERATE(""s, "."s, ".."s, "a/b"s, "/"s, "../net/eth0"s, "mixed/"s, "nobody"s);
+    const auto name =
+        GENERATE(""s, "."s, ".."s, "a/b"s, "/"s, "../net/eth0"s, "mixed/"s, "nobody"s);
     CAPTURE(name);
     CHECK(is_none(RdmaDevice::open(tree.root(), name)));
     CHECK_FALSE(RdmaDevice::inode(tree.root(), name).has_value());

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-#include "udev-helpers/rdma_id/rename.hpp"
 #include "tests/support/fixture_tree.hpp"
 #include "tests/support/must.hpp"
 #include "tests/support/replay_transport.hpp"
+#include "udev-helpers/rdma_id/rename.hpp"
 
 #include <cerrno>
 
@@ -110,7 +110,10 @@ TEST_CASE("an old name that is none removes nothing", "[rename]")
     bench.run.file("data/+infiniband:", "");
     bench.run.file("data/+infiniband:a b", "");
     const auto count = bench.run.list("data").size();
-    REQUIRE(bench.follow(GENERATE("", "/", "/devices/virtual/infiniband/", "/devices/virtual/infiniband/..", "a b")).has_value());
+    REQUIRE(bench
+                .follow(GENERATE("", "/", "/devices/virtual/infiniband/",
+                                 "/devices/virtual/infiniband/..", "a b"))
+                .has_value());
     CHECK(bench.run.list("data").size() == count);
 }
 

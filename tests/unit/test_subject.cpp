@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-#include "udev-helpers/rdma_id/subject.hpp"
 #include "tests/support/fixture_tree.hpp"
 #include "tests/support/must.hpp"
 #include "tests/support/open_hook.hpp"
+#include "udev-helpers/rdma_id/subject.hpp"
 
 #include <sys/stat.h>
 #include <sys/sysmacros.h>
@@ -23,7 +23,8 @@ struct Bench {
     {
         tree.directory("class/net");
         add("infiniband", "mixed");
-        tree.file("devices/virtual/infiniband/mixed/ports/1/gids/0", "fe80:0000:0000:0000:0002:c903:0000:0a01\n");
+        tree.file("devices/virtual/infiniband/mixed/ports/1/gids/0",
+                  "fe80:0000:0000:0000:0002:c903:0000:0a01\n");
         add_node("infiniband_verbs", "uverbs0", "mixed\n");
         add_node("infiniband_mad", "umad1", "mixed\n");
         tree.file("devices/virtual/infiniband_mad/umad1/port", "2\n");
@@ -39,7 +40,8 @@ struct Bench {
         tree.link(device + "/subsystem", "../../../../class/" + subsystem);
         tree.link("class/" + subsystem + "/" + name, "../../" + device);
     }
-    void add_node(const std::string& subsystem, const std::string& name, const std::string& ibdev) const
+    void add_node(const std::string& subsystem, const std::string& name,
+                  const std::string& ibdev) const
     {
         add(subsystem, name);
         tree.file("devices/virtual/" + subsystem + "/" + name + "/ibdev", ibdev);
@@ -54,7 +56,8 @@ struct Bench {
     {
         tree.file("devices/virtual/infiniband_verbs/uverbs0/ibdev", name + "\n");
     }
-    [[nodiscard]] Result<std::optional<Subject>> event(const std::string& subsystem, const std::string& name) const
+    [[nodiscard]] Result<std::optional<Subject>> event(const std::string& subsystem,
+                                                       const std::string& name) const
     {
         return subject_of_event(root, "/devices/virtual/" + subsystem + "/" + name, subsystem);
     }
@@ -136,7 +139,8 @@ TEST_CASE("a node whose ibdev names no device is none", "[subject]")
 {
     const Bench bench;
     bench.tree.directory("class/infiniband/a");
-    const auto* name = GENERATE("gone", "", "/", ".", "..", "a/b", "../net", "../../class/infiniband/mixed", "mixed/", "mixed/.");
+    const auto* name = GENERATE("gone", "", "/", ".", "..", "a/b", "../net",
+                                "../../class/infiniband/mixed", "mixed/", "mixed/.");
     CAPTURE(name);
     bench.set_ibdev(name);
     CHECK(is_none(bench.event("infiniband_verbs", "uverbs0")));
@@ -147,7 +151,8 @@ TEST_CASE("a node without ibdev, or a port's node without its port, is none", "[
     const Bench bench;
     bench.tree.remove("devices/virtual/infiniband_verbs/uverbs0/ibdev");
     CHECK(is_none(bench.event("infiniband_verbs", "uverbs0")));
-    bench.tree.file("devices/virtual/infiniband_mad/umad1/port", GENERATE("", "x\n", "-1\n", "1 2\n", "99999999999\n"));
+    bench.tree.file("devices/virtual/infiniband_mad/umad1/port",
+                    GENERATE("", "x\n", "-1\n", "1 2\n", "99999999999\n"));
     CHECK(is_none(bench.event("infiniband_mad", "umad1")));
     bench.tree.remove("devices/virtual/infiniband_mad/issm0/port");
     CHECK(is_none(bench.event("infiniband_mad", "issm0")));
@@ -179,14 +184,16 @@ TEST_CASE("a rename after the device was opened gives the new name", "[subject]"
     CHECK(subject.device.port_guid(1) == UINT64_C(0x0002c90300000a01));
 }
 
-TEST_CASE("another device that takes the name meanwhile is not mistaken for the node's", "[subject]")
+TEST_CASE("another device that takes the name meanwhile is not mistaken for the node's",
+          "[subject]")
 {
     const Bench bench;
     const OpenHook hook("class/infiniband/mixed", OpenHook::When::before, [&] {
         bench.rename_device("mixed", "ibp1s0");
         bench.set_ibdev("ibp1s0");
         bench.add("infiniband", "mixed");
-        bench.tree.file("devices/virtual/infiniband/mixed/ports/1/gids/0", "fe80:0000:0000:0000:0002:c903:0000:0b01\n");
+        bench.tree.file("devices/virtual/infiniband/mixed/ports/1/gids/0",
+                        "fe80:0000:0000:0000:0002:c903:0000:0b01\n");
     });
     const auto subject = must_find(bench.event("infiniband_verbs", "uverbs0"));
     CHECK(hook.has_run());
@@ -222,7 +229,8 @@ TEST_CASE("a device that is called like a node goes first", "[subject]")
 TEST_CASE("a name that is nobody's is none", "[subject]")
 {
     const Bench bench;
-    const auto name = GENERATE(""s, "."s, ".."s, "nobody"s, "abi_version"s, "mixed "s, "mixed\n"s, std::string(5000, 'x'));
+    const auto name = GENERATE(""s, "."s, ".."s, "nobody"s, "abi_version"s, "mixed "s, "mixed\n"s,
+                               std::string(5000, 'x'));
     CAPTURE(name);
     CHECK_FALSE(find_subject(bench.root, name).value_or(std::nullopt).has_value());
 }
@@ -230,20 +238,23 @@ TEST_CASE("a name that is nobody's is none", "[subject]")
 TEST_CASE("a subject is found by its path in sysfs, whatever links lead there", "[subject]")
 {
     const Bench bench;
-    const auto path = GENERATE("class/infiniband_mad/umad1"s, "devices/virtual/infiniband_mad/umad1"s, "class/infiniband_mad/umad1/"s,
-                               "class/infiniband_mad/umad1/subsystem/umad1"s, "class/infiniband/../infiniband_mad/umad1"s,
-                               "shortcut"s);
+    const auto path =
+        GENERATE("class/infiniband_mad/umad1"s, "devices/virtual/infiniband_mad/umad1"s,
+                 "class/infiniband_mad/umad1/"s, "class/infiniband_mad/umad1/subsystem/umad1"s,
+                 "class/infiniband/../infiniband_mad/umad1"s, "shortcut"s);
     bench.tree.link("shortcut", "class/infiniband_mad/umad1");
     CAPTURE(path);
     check_umad1(must_find(find_subject(bench.root, bench.tree.path(path))));
-    CHECK(must_find(find_subject(bench.root, bench.tree.path("class/infiniband/mixed"))).device_name == "mixed");
+    CHECK(must_find(find_subject(bench.root, bench.tree.path("class/infiniband/mixed")))
+              .device_name == "mixed");
 }
 
 TEST_CASE("a path to something else is none", "[subject]")
 {
     const Bench bench;
-    const auto path = GENERATE("class/infiniband"s, "class/infiniband_mad/abi_version"s, "class/infiniband/mixed/ports"s, "nothing"s,
-                               "devices/virtual"s, ""s);
+    const auto path =
+        GENERATE("class/infiniband"s, "class/infiniband_mad/abi_version"s,
+                 "class/infiniband/mixed/ports"s, "nothing"s, "devices/virtual"s, ""s);
     CAPTURE(path);
     CHECK(is_none(find_subject(bench.root, bench.tree.path() + "/" + path)));
 }
@@ -258,7 +269,8 @@ TEST_CASE("a subject is found by its device node", "[subject]")
     }
     const Bench bench;
     CHECK(is_none(find_subject(bench.root, "/dev/null")));
-    const auto numbers = std::to_string(major(status.st_rdev)) + ":" + std::to_string(minor(status.st_rdev));
+    const auto numbers =
+        std::to_string(major(status.st_rdev)) + ":" + std::to_string(minor(status.st_rdev));
     bench.tree.link("dev/char/" + numbers, "../../devices/virtual/infiniband_mad/umad1");
     check_umad1(must_find(find_subject(bench.root, "/dev/null")));
 }

@@ -31,7 +31,8 @@ TEST_CASE("a decimal number is taken whole or not at all", "[text]")
     CHECK(text::parse_u32("17") == 17U);
     CHECK(text::parse_u32("4294967295") == 4294967295U);
 
-    const auto* bad = GENERATE("", " ", "-1", "+1", " 1", "1 ", "1\n", "4294967296", "99999999999999999999", "0x1", "1a", "a");
+    const auto* bad = GENERATE("", " ", "-1", "+1", " 1", "1 ", "1\n", "4294967296",
+                               "99999999999999999999", "0x1", "1a", "a");
     CAPTURE(bad);
     CHECK_FALSE(text::parse_u32(bad).has_value());
 }
@@ -49,7 +50,8 @@ TEST_CASE("a hexadecimal number has no prefix, sign or blank", "[text]")
     CHECK(text::parse_hex_u64("ffffffffffffffff") == ~UINT64_C(0));
     CHECK(text::parse_hex_u64("FF") == 255U);
 
-    const auto* bad = GENERATE("", "0x1", "-1", "+1", " 1", "1 ", "g", "10000000000000000", "0002:c903");
+    const auto* bad = GENERATE("", "0x1", "-1", "+1", " 1", "1 ", "g", "10000000000000000",
+                               "00000000000000001", "0002:c903");
     CAPTURE(bad);
     CHECK_FALSE(text::parse_hex_u64(bad).has_value());
 }
@@ -65,8 +67,11 @@ TEST_CASE("a GUID is printed with 16 lower-case digits", "[text]")
 TEST_CASE("UTF-8 of RFC 3629 is recognised", "[text]")
 {
     // the borders of the table in section 4
-    const auto good = GENERATE(""s, "a"s, "\0"s, "\x7f"s, "\xc2\x80"s, "\xdf\xbf"s, "\xe0\xa0\x80"s, "\xed\x9f\xbf"s,
-                               "\xee\x80\x80"s, "\xef\xbf\xbf"s, "\xf0\x90\x80\x80"s, "\xf4\x8f\xbf\xbf"s, "a\xe2\x82\xac" "b"s);
+    const auto good = GENERATE(""s, "a"s, "\0"s, "\x7f"s, "\xc2\x80"s, "\xdf\xbf"s, "\xe0\xa0\x80"s,
+                               "\xed\x9f\xbf"s, "\xee\x80\x80"s, "\xef\xbf\xbf"s,
+                               "\xf0\x90\x80\x80"s, "\xf4\x8f\xbf\xbf"s,
+                               "a\xe2\x82\xac"
+                               "b"s);
     CAPTURE(good);
     CHECK(text::is_utf8(good));
 }
@@ -74,9 +79,16 @@ TEST_CASE("UTF-8 of RFC 3629 is recognised", "[text]")
 TEST_CASE("what is not UTF-8 is told apart", "[text]")
 {
     // lone tail, overlong forms, surrogate, beyond U+10FFFF, cut off
-    const auto bad = GENERATE("\x80"s, "\xbf"s, "\xc0\x80"s, "\xc1\xbf"s, "\xe0\x80\x80"s, "\xe0\x9f\xbf"s, "\xed\xa0\x80"s,
-                              "\xed\xbf\xbf"s, "\xf0\x80\x80\x80"s, "\xf0\x8f\xbf\xbf"s, "\xf4\x90\x80\x80"s, "\xf5\x80\x80\x80"s,
-                              "\xff"s, "\xfe"s, "\xc2"s, "\xe2\x82"s, "\xf0\x90\x80"s, "\xc2" "a"s, "\xe2\x82" "a"s, "ok\xff"s);
+    const auto bad =
+        GENERATE("\x80"s, "\xbf"s, "\xc0\x80"s, "\xc1\xbf"s, "\xe0\x80\x80"s, "\xe0\x9f\xbf"s,
+                 "\xed\xa0\x80"s, "\xed\xbf\xbf"s, "\xf0\x80\x80\x80"s, "\xf0\x8f\xbf\xbf"s,
+                 "\xf4\x90\x80\x80"s, "\xf5\x80\x80\x80"s, "\xff"s, "\xfe"s, "\xc2"s, "\xe2\x82"s,
+                 "\xf0\x90\x80"s,
+                 "\xc2"
+                 "a"s,
+                 "\xe2\x82"
+                 "a"s,
+                 "ok\xff"s);
     CAPTURE(bad);
     CHECK_FALSE(text::is_utf8(bad));
 }
@@ -103,7 +115,8 @@ TEST_CASE("each single byte of a property is safe or escaped", "[text]")
 {
     for (int byte = 0; byte < 256; byte++) {
         const std::string value(1, static_cast<char>(byte));
-        const bool is_safe = byte != 0 && (is_plain(value[0]) || strchr("#+-.:=@_/", byte) != nullptr);
+        const bool is_safe =
+            byte != 0 && (is_plain(value[0]) || strchr("#+-.:=@_/", byte) != nullptr);
         CAPTURE(byte);
         CHECK(text::escape_property(value) == (is_safe ? value : hex_escape(byte)));
     }
@@ -129,11 +142,25 @@ TEST_CASE("text that looks escaped is escaped again", "[text]")
 TEST_CASE("a terminal gets no control character", "[text]")
 {
     CHECK(text::escape_terminal("\x1b[31mred\r\n") == "\\x1b[31mred\\x0d\\x0a");
-    CHECK(text::escape_terminal("\xc2\x9b" "31m") == "\\xc2\\x9b31m");
+    CHECK(text::escape_terminal("\xc2\x9b"
+                                "31m") == "\\xc2\\x9b31m");
     CHECK(text::escape_terminal("\x7f") == "\\x7f");
     CHECK(text::escape_terminal("node 1 \xe2\x82\xac '\"") == "node 1 \xe2\x82\xac '\"");
     CHECK(text::escape_terminal("\xff") == "\\xff");
     CHECK(text::escape_terminal("\0"s) == "\\x00");
+}
+
+TEST_CASE("no character turns a line round or breaks it", "[text]")
+{
+    // LRM, RLM, LINE and PARAGRAPH SEPARATOR, the embeddings, the isolates
+    const auto* character =
+        GENERATE("\u200e", "\u200f", "\u2028", "\u2029", "\u202a", "\u202e", "\u2066", "\u2069");
+    const auto escaped = text::escape_terminal(character);
+    CHECK(escaped.size() == 12);
+    CHECK(escaped.starts_with("\\xe2\\x8"));
+    CHECK(text::escape_property(character) == escaped);
+    for (const auto* neighbour : {"\u200d", "\u2010", "\u2027", "\u202f", "\u2065", "\u206a"})
+        CHECK(text::escape_terminal(neighbour) == neighbour);
 }
 
 TEST_CASE("a JSON string escapes what RFC 8259 wants escaped", "[text]")
@@ -147,9 +174,12 @@ TEST_CASE("a JSON string escapes what RFC 8259 wants escaped", "[text]")
 
 TEST_CASE("a JSON string is always UTF-8", "[text]")
 {
-    CHECK(text::quote_json("a\xff" "b") == "\"a\xef\xbf\xbd" "b\"");
+    CHECK(text::quote_json("a\xff"
+                           "b") == "\"a\xef\xbf\xbd"
+                                   "b\"");
     for (int first = 0; first < 256; first++)
         for (int second = 0; second < 256; second += 5)
-            if (!text::is_utf8(text::quote_json(std::string{static_cast<char>(first), static_cast<char>(second)})))
+            if (!text::is_utf8(text::quote_json(
+                    std::string{static_cast<char>(first), static_cast<char>(second)})))
                 FAIL_CHECK("not UTF-8: " << first << " " << second);
 }

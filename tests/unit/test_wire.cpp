@@ -34,11 +34,11 @@ struct KnownDevice {
     uint32_t index;
     const char* name;
     uint32_t ports;
-    std::optional<uint64_t> guid;  ///< none: from the random MAC address of a dummy netdev
-    uint8_t node_type;             ///< enum rdma_node_type: 1 CA, 4 RNIC
+    std::optional<uint64_t> guid; ///< none: from the random MAC address of a dummy netdev
+    uint8_t node_type;            ///< enum rdma_node_type: 1 CA, 4 RNIC
     const char* protocol;
     std::optional<std::string> firmware;
-    uint8_t name_assign_type;      ///< 1: "rdma link add" chose the name
+    uint8_t name_assign_type; ///< 1: "rdma link add" chose the name
 };
 
 const KnownDevice known_devices[] = {
@@ -75,7 +75,8 @@ bool has_assign_type(const std::string& kernel)
     return kernel != "6.1";
 }
 
-/// The end of each attribute, with and without its padding: where a cut leaves a list of whole attributes.
+/// The end of each attribute, with and without its padding: where a cut leaves a list of whole
+/// attributes.
 bool is_attribute_end(const Octets& datagram, size_t cut)
 {
     size_t at = header_size;
@@ -129,7 +130,8 @@ TEST_CASE("the devices of three kernels are what they were made to be", "[wire]"
     for (const auto& known : known_devices) {
         const auto label = "device " + std::to_string(known.index);
         INFO(kernel << ", " << label);
-        check_device(must(parse_guarded(capture.datagram(label), wire::parse_device)), known, has_assign_type(kernel));
+        check_device(must(parse_guarded(capture.datagram(label), wire::parse_device)), known,
+                     has_assign_type(kernel));
     }
 }
 
@@ -140,7 +142,8 @@ TEST_CASE("a dump has one device in each datagram and ends in DONE", "[wire]")
     REQUIRE(dump.size() == 5);
     for (const auto& known : known_devices) {
         INFO(kernel << ", device " << known.index);
-        check_device(must(parse_guarded(dump[known.index], wire::parse_device)), known, has_assign_type(kernel));
+        check_device(must(parse_guarded(dump[known.index], wire::parse_device)), known,
+                     has_assign_type(kernel));
     }
     const auto done = message_in(dump[4]);
     CHECK(done.type == NLMSG_DONE);
@@ -152,12 +155,13 @@ TEST_CASE("InfiniBand and OPA ports have a LID and a prefix, and no network devi
 {
     const Capture capture(GENERATE(from_range(kernels())));
     // rdma_mock numbers LIDs from 1 in order of ports
-    const auto [label, device, lid] = GENERATE(table<std::string, uint32_t, uint32_t>({{"port 0/1", 0, 1}, {"port 1/1", 1, 2}}));
+    const auto [label, device, lid] =
+        GENERATE(table<std::string, uint32_t, uint32_t>({{"port 0/1", 0, 1}, {"port 1/1", 1, 2}}));
     const auto port = must(parse_guarded(capture.datagram(label), wire::parse_port));
     CHECK(port.device_index == device);
     CHECK(port.port == 1);
-    CHECK(port.state == uint8_t{4});           // IB_PORT_ACTIVE
-    CHECK(port.physical_state == uint8_t{5});  // IB_PORT_PHYS_STATE_LINK_UP
+    CHECK(port.state == uint8_t{4});          // IB_PORT_ACTIVE
+    CHECK(port.physical_state == uint8_t{5}); // IB_PORT_PHYS_STATE_LINK_UP
     CHECK(port.subnet_prefix == UINT64_C(0xfe80000000000000));
     CHECK(port.lid == lid);
     CHECK_FALSE(port.netdev.has_value());
@@ -167,8 +171,9 @@ TEST_CASE("RoCE and iWARP ports have a network device, and no LID", "[wire]")
 {
     const Capture capture(GENERATE(from_range(kernels())));
     using Row = std::tuple<std::string, uint32_t, uint32_t, std::string>;
-    const auto [label, device, number, netdev] = GENERATE(
-        Row{"port 0/2", 0, 2, "dummy0"}, Row{"port 2/1", 2, 1, "dummy1"}, Row{"port 3/1", 3, 1, "dummy2"});
+    const auto [label, device, number, netdev] =
+        GENERATE(Row{"port 0/2", 0, 2, "dummy0"}, Row{"port 2/1", 2, 1, "dummy1"},
+                 Row{"port 3/1", 3, 1, "dummy2"});
     const auto port = must(parse_guarded(capture.datagram(label), wire::parse_port));
     CHECK(port.device_index == device);
     CHECK(port.port == number);
@@ -182,8 +187,8 @@ TEST_CASE("a character device has the numbers of the kernel's documentation", "[
     const Capture capture(GENERATE(from_range(kernels())));
     // devices.txt: 231, umad0 at 0, issm0 at 64, uverbs0 at 192
     using Row = std::tuple<std::string, std::string, uint32_t>;
-    const auto [label, name, minor] =
-        GENERATE(Row{"uverbs 0", "uverbs0", 192}, Row{"umad 0/2", "umad1", 1}, Row{"umad 2/1", "umad3", 3});
+    const auto [label, name, minor] = GENERATE(
+        Row{"uverbs 0", "uverbs0", 192}, Row{"umad 0/2", "umad1", 1}, Row{"umad 2/1", "umad3", 3});
     const auto node = must(parse_guarded(capture.datagram(label), wire::parse_char_device));
     CHECK(node.name == name);
     CHECK(node.major == 231);
@@ -216,11 +221,12 @@ TEST_CASE("the monitor is told of since Linux 6.12", "[wire]")
 TEST_CASE("a refusal has the kernel's errno value", "[wire]")
 {
     const Capture capture(GENERATE(from_range(kernels())));
-    const auto [label, code] = GENERATE(table<std::string, int>({{"device 99", EINVAL},
-                                                                 {"device without index", EINVAL},
-                                                                 {"device with a short index", EINVAL},
-                                                                 {"port 0/9", EINVAL},
-                                                                 {"issm 0/1", EOPNOTSUPP}}));
+    const auto [label, code] =
+        GENERATE(table<std::string, int>({{"device 99", EINVAL},
+                                          {"device without index", EINVAL},
+                                          {"device with a short index", EINVAL},
+                                          {"port 0/9", EINVAL},
+                                          {"issm 0/1", EOPNOTSUPP}}));
     const auto message = message_in(capture.datagram(label));
     CHECK(message.type == NLMSG_ERROR);
     CHECK(must(wire::parse_status(message)).error == code);
@@ -228,7 +234,9 @@ TEST_CASE("a refusal has the kernel's errno value", "[wire]")
 
 TEST_CASE("the error of a refused dump is inside of its DONE", "[wire]")
 {
-    const auto message = message_in(Capture(GENERATE(from_range(kernels()))).datagram("port dump without index"));
+    const auto datagram =
+        Capture(GENERATE(from_range(kernels()))).datagram("port dump without index");
+    const auto message = message_in(datagram);
     CHECK(message.type == NLMSG_DONE);
     CHECK(must(wire::parse_status(message)).error == EINVAL);
 }
@@ -236,9 +244,11 @@ TEST_CASE("the error of a refused dump is inside of its DONE", "[wire]")
 TEST_CASE("the words of an extended ACK are kept", "[wire]")
 {
     // nla_validate_type() in lib/nlattr.c says this
-    const auto datagram = Capture(GENERATE(from_range(kernels()))).datagram("device with a short index");
+    const auto datagram =
+        Capture(GENERATE(from_range(kernels()))).datagram("device with a short index");
     const GuardedBytes guarded(datagram);
-    CHECK(must(wire::parse_status(message_in(guarded.bytes()))).text == "Attribute failed policy validation");
+    CHECK(must(wire::parse_status(message_in(guarded.bytes()))).text ==
+          "Attribute failed policy validation");
 }
 
 TEST_CASE("an extended ACK that is broken keeps the code", "[wire]")
@@ -271,7 +281,7 @@ TEST_CASE("a capped extended ACK has its words right behind the request's header
     const auto payload = datagram.begin() + header_size + 4 + 16;
     datagram.erase(payload, payload + 8);
     put_u32(datagram, 0, static_cast<uint32_t>(datagram.size()));
-    put_u16(datagram, 6, get_u16(datagram, 6) | 0x100);  // NLM_F_CAPPED
+    put_u16(datagram, 6, get_u16(datagram, 6) | 0x100); // NLM_F_CAPPED
     const auto status = must(wire::parse_status(message_in(datagram)));
     CHECK(status.error == EINVAL);
     CHECK(status.text == "Attribute failed policy validation");
@@ -342,7 +352,7 @@ TEST_CASE("a device is refused if it is cut within an attribute", "[wire]")
         if (!is_attribute_end(datagram, size))
             CHECK(error_of(device) == EBADMSG);
         else if (size >= find_attribute(datagram, RDMA_NLDEV_ATTR_PORT_INDEX))
-            CHECK(must(device).name == "mixed");  // index and name come first
+            CHECK(must(device).name == "mixed"); // index and name come first
     }
 }
 
@@ -365,7 +375,8 @@ TEST_CASE("a message's length is neither below its header nor beyond the datagra
 {
     auto datagram = Capture("7.2").datagram("device 0");
     const auto size = static_cast<uint32_t>(datagram.size());
-    const uint32_t length = GENERATE_COPY(0U, 1U, 15U, size + 1, size + 4, 0x80000000U, 0xffffffffU);
+    const uint32_t length =
+        GENERATE_COPY(0U, 1U, 15U, size + 1, size + 4, 0x80000000U, 0xffffffffU);
     CAPTURE(length);
     put_u32(datagram, 0, length);
     wire::Bytes rest(datagram);
@@ -377,7 +388,7 @@ TEST_CASE("messages of one datagram come one after the other", "[wire]")
     const Capture capture("7.2");
     auto datagram = capture.datagram("device 3");
     datagram.resize((datagram.size() + 3) / 4 * 4);
-    const auto& done = capture.datagrams("dump").back();
+    const auto done = capture.datagrams("dump").back();
     datagram.insert(datagram.end(), done.begin(), done.end());
     wire::Bytes rest(datagram);
     CHECK(must(wire::parse_device(must(wire::take_message(rest)).payload)).name == "siw");
@@ -393,24 +404,28 @@ TEST_CASE("the last message of a datagram may lack its padding", "[wire]")
     datagram.resize(netdev + get_u16(datagram, netdev));
     REQUIRE(datagram.size() % 4 != 0);
     put_u32(datagram, 0, static_cast<uint32_t>(datagram.size()));
-    CHECK(must(parse_guarded(datagram, wire::parse_port)).netdev == std::optional<std::string>("dummy0"));
+    CHECK(must(parse_guarded(datagram, wire::parse_port)).netdev ==
+          std::optional<std::string>("dummy0"));
 }
 
 TEST_CASE("an unknown attribute is skipped", "[wire]")
 {
     auto datagram = Capture(GENERATE(from_range(kernels()))).datagram("device 0");
-    append_attribute(datagram, GENERATE(uint16_t{300}, uint16_t{0x3fff}), octets(GENERATE("", "x", "twelve bytes")));
-    check_device(must(parse_guarded(datagram, wire::parse_device)), known_devices[0],
-                 must(wire::parse_device(message_in(datagram).payload)).name_assign_type.has_value());
+    append_attribute(datagram, GENERATE(uint16_t{300}, uint16_t{0x3fff}),
+                     octets(GENERATE("", "x", "twelve bytes")));
+    check_device(
+        must(parse_guarded(datagram, wire::parse_device)), known_devices[0],
+        must(wire::parse_device(message_in(datagram).payload)).name_assign_type.has_value());
 }
 
 TEST_CASE("a known attribute of the wrong length is refused", "[wire]")
 {
     auto datagram = Capture("7.2").datagram("device 0");
-    const uint16_t type = GENERATE(uint16_t{RDMA_NLDEV_ATTR_DEV_INDEX}, uint16_t{RDMA_NLDEV_ATTR_PORT_INDEX},
-                                   uint16_t{RDMA_NLDEV_ATTR_NODE_GUID}, uint16_t{RDMA_NLDEV_ATTR_SYS_IMAGE_GUID},
-                                   uint16_t{RDMA_NLDEV_ATTR_DEV_NODE_TYPE}, nldev::uapi::attr_dev_type,
-                                   nldev::uapi::attr_name_assign_type);
+    const uint16_t type =
+        GENERATE(uint16_t{RDMA_NLDEV_ATTR_DEV_INDEX}, uint16_t{RDMA_NLDEV_ATTR_PORT_INDEX},
+                 uint16_t{RDMA_NLDEV_ATTR_NODE_GUID}, uint16_t{RDMA_NLDEV_ATTR_SYS_IMAGE_GUID},
+                 uint16_t{RDMA_NLDEV_ATTR_DEV_NODE_TYPE}, nldev::uapi::attr_dev_type,
+                 nldev::uapi::attr_name_assign_type);
     const auto* value = GENERATE("", "xx", "xxx", "xxxxx", "xxxxxxx", "xxxxxxxxx");
     CAPTURE(type, value);
     append_attribute(datagram, type, octets(value));
@@ -421,8 +436,9 @@ TEST_CASE("a text without a NUL at its end, or with one inside, is refused", "[w
 {
     using namespace std::string_literals;
     auto datagram = Capture("7.2").datagram("device 0");
-    const uint16_t type = GENERATE(uint16_t{RDMA_NLDEV_ATTR_DEV_NAME}, uint16_t{RDMA_NLDEV_ATTR_FW_VERSION},
-                                   uint16_t{RDMA_NLDEV_ATTR_DEV_PROTOCOL}, nldev::uapi::attr_parent_name);
+    const uint16_t type =
+        GENERATE(uint16_t{RDMA_NLDEV_ATTR_DEV_NAME}, uint16_t{RDMA_NLDEV_ATTR_FW_VERSION},
+                 uint16_t{RDMA_NLDEV_ATTR_DEV_PROTOCOL}, nldev::uapi::attr_parent_name);
     const auto value = GENERATE(""s, "mlx5"s, "mlx5_0x"s, "ml\0x5_0\0"s, "mlx5\0\0"s, "\0\0"s);
     CAPTURE(type, value);
     append_attribute(datagram, type, octets(value));
@@ -451,14 +467,16 @@ TEST_CASE("bytes behind the last attribute are refused", "[wire]")
 TEST_CASE("an attribute whose length is below that of its header is refused", "[wire]")
 {
     auto datagram = Capture("7.2").datagram("device 0");
-    put_u16(datagram, find_attribute(datagram, RDMA_NLDEV_ATTR_NODE_GUID), GENERATE(uint16_t{0}, uint16_t{3}));
+    put_u16(datagram, find_attribute(datagram, RDMA_NLDEV_ATTR_NODE_GUID),
+            GENERATE(uint16_t{0}, uint16_t{3}));
     CHECK(error_of(parse_guarded(datagram, wire::parse_device)) == EBADMSG);
 }
 
 TEST_CASE("what has no index or name is no device", "[wire]")
 {
     auto datagram = Capture("7.2").datagram("device 0");
-    const uint16_t type = GENERATE(uint16_t{RDMA_NLDEV_ATTR_DEV_INDEX}, uint16_t{RDMA_NLDEV_ATTR_DEV_NAME});
+    const uint16_t type =
+        GENERATE(uint16_t{RDMA_NLDEV_ATTR_DEV_INDEX}, uint16_t{RDMA_NLDEV_ATTR_DEV_NAME});
     put_u16(datagram, find_attribute(datagram, type) + 2, 300);
     CHECK(error_of(wire::parse_device(message_in(datagram).payload)) == EBADMSG);
     CHECK(error_of(wire::parse_device({})) == EBADMSG);
@@ -468,9 +486,12 @@ TEST_CASE("what has no number is no port, and no character device", "[wire]")
 {
     CHECK(error_of(wire::parse_port({})) == EBADMSG);
     CHECK(error_of(wire::parse_char_device({})) == EBADMSG);
-    // a device has a port count in the attribute that holds a port's number: that is the kernel's doing
-    CHECK(error_of(wire::parse_char_device(message_in(Capture("7.2").datagram("device 0")).payload)) == EBADMSG);
-    CHECK(error_of(wire::parse_port(message_in(Capture("7.2").datagram("uverbs 0")).payload)) == EBADMSG);
+    // a device has a port count in the attribute that holds a port's number: that is the kernel's
+    // doing
+    CHECK(error_of(wire::parse_char_device(
+              message_in(Capture("7.2").datagram("device 0")).payload)) == EBADMSG);
+    CHECK(error_of(wire::parse_port(message_in(Capture("7.2").datagram("uverbs 0")).payload)) ==
+          EBADMSG);
 }
 
 TEST_CASE("a kernel that does not tell of namespaces shares them", "[wire]")
@@ -493,11 +514,15 @@ TEST_CASE("a request has the very bytes that the capture's asked with", "[wire]"
     // an error repeats the request behind its code
     const Capture capture(GENERATE(from_range(kernels())));
     using Row = std::pair<std::string, wire::Request>;
-    const auto& [label, request] =
-        GENERATE(Row{"device 99", {.command = RDMA_NLDEV_CMD_GET, .device_index = 99}},
-                 Row{"device without index", {.command = RDMA_NLDEV_CMD_GET}},
-                 Row{"port 0/9", {.command = RDMA_NLDEV_CMD_PORT_GET, .device_index = 0, .port = 9}},
-                 Row{"issm 0/1", {.command = RDMA_NLDEV_CMD_GET_CHARDEV, .device_index = 0, .port = 1, .char_device = "issm"}});
+    const auto& [label, request] = GENERATE(
+        Row{"device 99", {.command = RDMA_NLDEV_CMD_GET, .device_index = 99}},
+        Row{"device without index", {.command = RDMA_NLDEV_CMD_GET}},
+        Row{"port 0/9", {.command = RDMA_NLDEV_CMD_PORT_GET, .device_index = 0, .port = 9}},
+        Row{"issm 0/1",
+            {.command = RDMA_NLDEV_CMD_GET_CHARDEV,
+             .device_index = 0,
+             .port = 1,
+             .char_device = "issm"}});
     const auto message = message_in(capture.datagram(label));
     CAPTURE(label);
     const auto repeated = message.payload.subspan(4);
@@ -507,7 +532,8 @@ TEST_CASE("a request has the very bytes that the capture's asked with", "[wire]"
 
 TEST_CASE("a request has its sequence number and flags", "[wire]")
 {
-    const auto bytes = octets(must(wire::build({.command = RDMA_NLDEV_CMD_GET, .flags = NLM_F_DUMP}, 0xfedcba98)));
+    const auto bytes =
+        octets(must(wire::build({.command = RDMA_NLDEV_CMD_GET, .flags = NLM_F_DUMP}, 0xfedcba98)));
     CHECK(get_u16(bytes, 6) == (NLM_F_REQUEST | NLM_F_DUMP));
     CHECK(get_u32(bytes, 8) == 0xfedcba98);
 }
@@ -515,5 +541,6 @@ TEST_CASE("a request has its sequence number and flags", "[wire]")
 TEST_CASE("a request that does not fit is an error", "[wire]")
 {
     const std::string endless(1000, 'x');
-    CHECK(error_of(wire::build({.command = RDMA_NLDEV_CMD_GET_CHARDEV, .char_device = endless}, 1)) == EMSGSIZE);
+    CHECK(error_of(wire::build({.command = RDMA_NLDEV_CMD_GET_CHARDEV, .char_device = endless},
+                               1)) == EMSGSIZE);
 }

@@ -94,9 +94,11 @@ class Lab:
         return {line.split()[0] for line in out.splitlines() if re.search('infiniband|rdma', line.split()[0])}
 
     def leftovers(self):
-        """What a removed device may not leave behind. Udev 252 keeps an empty directory for every link that ever was."""
+        """What a removed device may not leave behind. Udev 252 keeps a directory with a lock for every
+        link that ever was."""
         return self.run('find /dev/infiniband -mindepth 1 ! -name rdma_cm ! -type d; '
-                        'find /run/udev \\( -name "*infiniband*" -o -name "c231:*" \\) ! \\( -type d -empty \\); '
+                        'find /run/udev/links/*infiniband* -mindepth 1 ! -name .lock 2>/dev/null; '
+                        'find /run/udev/data /run/udev/tags -name "*infiniband*" -o -name "c231:*"; '
                         'find /run/rdmad/claims /run/rdmad/contested -mindepth 1 2>/dev/null; true').split('\n')
 
     def journal(self, since='-b'):

@@ -21,6 +21,8 @@ namespace {
 
 constexpr char taken[] = "claims";
 constexpr char lost[] = "contested";
+/// Instead of a claimant: an owner that has to give its link up.
+constexpr char yields[] = "yields";
 
 constexpr std::array device_nodes = {Node::uverbs, Node::umad, Node::issm};
 
@@ -43,6 +45,24 @@ std::optional<std::string> read_link(const std::string& path)
     if (size < 0)
         return std::nullopt;
     return std::string(target, static_cast<size_t>(size));
+}
+
+bool is_before(const Claimant& a, const Claimant& b)
+{
+    return std::pair(a.index, a.port) < std::pair(b.index, b.port);
+}
+
+/// Makes a symbolic link, or puts it in place of another, and its directory if need be. 0, or an
+/// errno value.
+int replace_link(const std::string& target, const std::string& path)
+{
+    const auto fresh = path + ".new";
+    unlink(fresh.c_str());
+    if (symlink(target.c_str(), fresh.c_str()) < 0 && errno == ENOENT) {
+        mkdir(path.substr(0, path.rfind('/')).c_str(), 0755);
+        [[maybe_unused]] const int again = symlink(target.c_str(), fresh.c_str());
+    }
+    return rename(fresh.c_str(), path.c_str()) < 0 ? errno : 0;
 }
 
 std::string link_name(const Claim& claim)
@@ -100,18 +120,57 @@ Result<bool> Claims::is_alive(uint64_t guid, const Claimant& owner)
     return *sysfs && (*sysfs)->port_guid(owner.port) == guid;
 }
 
+/// Once for each loss. Who was the owner before has its links and units until this event is over,
+/// and systemd ignores the new owner's claim to a unit that another device has: the new owner gets
+/// a second event.
 void Claims::note_loss(const std::string& key, const Claim& loser, const Claimant& owner) const
 {
     const auto path = this->path(lost, key + "-" + loser.claimant.sysname);
     const auto mine = to_text(loser.claimant);
-    if (read_link(path) == mine)
+    const auto before = read_link(path);
+    if (before == mine)
         return;
-    unlink(path.c_str());
-    mkdir((directory_ + "/" + lost).c_str(), 0755);
-    [[maybe_unused]] const int noted = symlink(mine.c_str(), path.c_str());
+    replace_link(mine, path);
     warn(loser.claimant.sysname + " of RDMA device " + std::to_string(loser.claimant.index) +
          " does not get " + link_name(loser) + ": " + owner.sysname + " of device " +
          std::to_string(owner.index) + " has the same GUID and the lower index");
+    if (before == yields)
+        trigger(root_, owner.node, owner.sysname);
+}
+
+/// Takes the claimant that came first out of those who lost to the owner of a link.
+std::optional<Claimant> Claims::take_heir(const std::string& key, Node node) const
+{
+    std::optional<Claimant> heir;
+    for (const auto& name : losers_of(key)) {
+        const auto loser = parse_claimant(read_link(path(lost, name)).value_or(""), node);
+        if (loser && (!heir || is_before(*loser, *heir)))
+            heir = loser;
+    }
+    if (heir)
+        unlink(path(lost, key + "-" + heir->sysname).c_str());
+    return heir;
+}
+
+/// Names of the marks below contested/.
+std::vector<std::string> Claims::losers_of(const std::string& key) const
+{
+    std::vector<std::string> names;
+    const CPtr<DIR, closedir> marks(opendir((directory_ + "/" + lost).c_str()));
+    while (const dirent* entry = marks ? readdir(marks.get()) : nullptr)
+        if (std::string_view(entry->d_name).starts_with(key + "-"))
+            names.emplace_back(entry->d_name);
+    return names;
+}
+
+/// Only nodes with one GUID, and nodes that go, need it.
+Result<UniqueFd> Claims::lock() const
+{
+    const auto path = directory_ + "/" + taken;
+    UniqueFd directory(::open(path.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC));
+    if (!directory || flock(directory.get(), LOCK_EX) < 0)
+        return fail(errno, path);
+    return directory;
 }
 
 /// 0, or an errno value.
@@ -144,77 +203,73 @@ Result<bool> Claims::settle(const Claim& claim)
     if (current == mine || (!current && !writable_))
         return true;
 
-    // From here on a claim changes hands: one process at a time. Only nodes with one GUID come
-    // here.
-    UniqueFd lock;
-    if (writable_) {
-        lock.reset(::open((directory_ + "/" + taken).c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC));
-        if (!lock || flock(lock.get(), LOCK_EX) < 0)
-            return fail(errno, directory_);
-    }
+    // from here on a claim changes hands, by one process at a time
+    const auto held = writable_ ? lock() : Result<UniqueFd>();
+    if (!held)
+        return tl::unexpected<Error>(held.error());
     const auto owner = parse_claimant(read_link(path).value_or(""), me.node);
-    bool alive = false;
-    if (owner) {
-        const auto answer = is_alive(claim.guid, *owner);
-        if (!answer)
-            return tl::unexpected<Error>(answer.error());
-        alive = *answer;
-    }
-    const bool wins = !alive || std::pair(me.index, me.port) < std::pair(owner->index, owner->port);
+    if (owner && owner->index == me.index && owner->sysname == me.sysname)
+        return false; // another port of the same node, which has the link already
+    const auto alive = owner ? is_alive(claim.guid, *owner) : Result<bool>(false);
+    if (!alive)
+        return alive;
+    const bool wins = !*alive || is_before(me, *owner);
     if (!writable_)
         return wins;
     if (!wins) {
         note_loss(key, claim, *owner);
         return false;
     }
-    const auto fresh = path + ".new";
-    unlink(fresh.c_str());
-    if (symlink(mine.c_str(), fresh.c_str()) < 0 || rename(fresh.c_str(), path.c_str()) < 0)
-        return fail(errno, path);
-    if (alive)
+    if (const int error = replace_link(mine, path); error != 0)
+        return fail(error, path);
+    if (*alive) {
+        replace_link(yields, this->path(lost, key + "-" + owner->sysname));
         trigger(root_, owner->node, owner->sysname);
+    }
     return true;
 }
 
-void Claims::release_link(const std::string& key, uint32_t index, bool is_last_call) const
+void Claims::release_link(const std::string& key, uint32_t index, Node node,
+                          bool is_last_call) const
 {
-    const auto path = this->path(taken, key);
-    const auto owner = parse_claimant(read_link(path).value_or(""), Node::device);
-    if (owner && owner->index == index)
-        unlink(path.c_str());
-    else if (!is_last_call)
-        return;
-
-    const auto contested = directory_ + "/" + lost;
-    const CPtr<DIR, closedir> losers(opendir(contested.c_str()));
-    while (const dirent* entry = losers ? readdir(losers.get()) : nullptr) {
-        const std::string_view name = entry->d_name;
-        if (!name.starts_with(key + "-"))
-            continue;
-        const auto loser = name.substr(key.size() + 1);
-        if (is_last_call)
-            unlink((contested + "/" + entry->d_name).c_str());
-        for (const auto node : device_nodes)
-            if (loser.starts_with(to_string(node)))
-                trigger(root_, node, std::string(loser));
+    bool was_loser = false;
+    for (const auto& name : losers_of(key)) {
+        const auto loser = parse_claimant(read_link(path(lost, name)).value_or(""), node);
+        if (loser && loser->index == index) {
+            unlink(path(lost, name).c_str());
+            was_loser = true;
+        }
     }
-    // the rules look for it; it stays if it is not empty
-    if (is_last_call)
-        rmdir(contested.c_str());
+    const auto path = this->path(taken, key);
+    auto owner = parse_claimant(read_link(path).value_or(""), node);
+    if (owner && owner->index == index) {
+        owner = take_heir(key, node);
+        if (owner)
+            replace_link(to_text(*owner), path);
+        else
+            unlink(path.c_str());
+    } else if (was_loser || !is_last_call) {
+        return;
+    }
+    if (owner)
+        trigger(root_, owner->node, owner->sysname);
 }
 
 void Claims::release(uint32_t index, Node node, const std::vector<uint64_t>& port_guids,
                      std::optional<uint64_t> node_guid)
 {
+    const auto held = lock();
     const bool is_last_call = node == Node::device;
     for (const auto each : device_nodes) {
-        if (!is_last_call && each != node)
+        if (!held || (!is_last_call && each != node))
             continue;
         for (const auto guid : port_guids)
-            release_link(key_of(guid, 1, each), index, is_last_call);
+            release_link(key_of(guid, 1, each), index, each, is_last_call);
         if (node_guid && each == Node::uverbs)
-            release_link(key_of(*node_guid, 0, each), index, is_last_call);
+            release_link(key_of(*node_guid, 0, each), index, each, is_last_call);
     }
+    // the rules look whether it is there; it stays if it is not empty
+    rmdir((directory_ + "/" + lost).c_str());
 }
 
 } // namespace rdmad::rdma_id

@@ -4,6 +4,8 @@
 #include "core/nldev/client.hpp"
 #include "udev-helpers/rdma_id/subject.hpp"
 
+#include <vector>
+
 namespace rdmad::rdma_id {
 
 /// A node that wants a link.
@@ -36,19 +38,21 @@ public:
     /// Whether the claimant has the link. A loss is told in the journal once.
     [[nodiscard]] Result<bool> settle(const Claim& claim);
 
-    /// Gives up what a node of that device had for these GUIDs (device: all its nodes) and lets
-    /// those who lost to it try again. To be called for the nodes as they go, and once more for the
-    /// device: systemd may hear of the next owner before it hears that the last one went, and would
-    /// then ignore it.
+    /// Hands what a node of that device had for these GUIDs (device: all its nodes) to the one that
+    /// came next. To be called for the nodes as they go, and once more for the device: systemd may
+    /// hear of the next owner before it hears that the last one went, and would then ignore it.
     void release(uint32_t index, Node node, const std::vector<uint64_t>& port_guids,
                  std::optional<uint64_t> node_guid);
 
 private:
+    [[nodiscard]] Result<UniqueFd> lock() const;
     [[nodiscard]] Result<bool> is_alive(uint64_t guid, const Claimant& owner);
     [[nodiscard]] std::string path(const char* kind, const std::string& key) const;
     [[nodiscard]] int take(const std::string& claimant, const std::string& path) const;
+    [[nodiscard]] std::vector<std::string> losers_of(const std::string& key) const;
+    [[nodiscard]] std::optional<Claimant> take_heir(const std::string& key, Node node) const;
     void note_loss(const std::string& key, const Claim& loser, const Claimant& owner) const;
-    void release_link(const std::string& key, uint32_t index, bool is_last_call) const;
+    void release_link(const std::string& key, uint32_t index, Node node, bool is_last_call) const;
 
     nldev::Client& client_;
     const sysfs::Directory& root_;

@@ -28,6 +28,8 @@ constexpr char help[] =
     "Exit code: 0 found, 1 not an RDMA device or gone, 2 usage, 3 refused by the kernel.\n"
     "See rdma_id(8) for the properties and rdmad-links(7) for the links and units.\n";
 
+char program_name[] = "rdma_id";
+
 enum Switch { option_event = 256, option_load_listed, option_no_load, option_version };
 
 constexpr option long_options[] = {
@@ -51,6 +53,8 @@ Parsed usage_error()
 
 Parsed parse_options(int argc, char** argv)
 {
+    // getopt_long() puts it before its complaints
+    argv[0] = program_name;
     Options options;
     for (int c; (c = getopt_long(argc, argv, "xjh", long_options, nullptr)) >= 0;) {
         switch (c) {

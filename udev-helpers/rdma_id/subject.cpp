@@ -94,7 +94,7 @@ Result<std::optional<Subject>> subject_of_name(const Directory& root, const std:
         return std::optional<Subject>();
     for (const auto* subsystem :
          {"class/infiniband/", "class/infiniband_verbs/", "class/infiniband_mad/"}) {
-        auto subject = subject_at(root, subsystem + name, name);
+        auto subject = subject_at(root, std::string(subsystem).append(name), name);
         if (!subject || *subject)
             return subject;
     }

@@ -38,7 +38,15 @@ def the_first_binding_works(suite):
         unit, = (block for block in _blocks('Your first binding') if '[Unit]' in block)
         # opensm needs a fabric
         l.vm.put(re.sub('ExecStart=.*', 'ExecStart=/bin/sleep infinity', unit), '/etc/systemd/system/fabric.service')
-        l.run('systemctl enable fabric.service')
+        # the port is there: the command of the README
+        l.plug(3, f'proto=ib ports=2 guid=0002c90300000a00 pguid={A}')
+        command, = (block.strip() for block in _blocks('Your first binding') if 'enable --now' in block)
+        l.run(command)
+        l.until_active('fabric')
+        l.unplug(3)
+        l.until_inactive('fabric')
+        # it is not there yet: the same without --now
+        l.run('systemctl disable fabric.service; ' + command.replace(' --now', ''))
         for slot in (1, 2):
             l.plug(slot, f'proto=ib ports=2 guid=0002c90300000a00 pguid={A}')
             l.until_active('fabric')
