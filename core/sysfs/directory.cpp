@@ -18,7 +18,7 @@ constexpr size_t page_size = 4096;
 bool is_missing(int error)
 {
     // ENODEV: the file is there, but its device has gone
-    return error == ENOENT || error == ENOTDIR || error == ENODEV;
+    return error == ENOENT || error == ENOTDIR || error == ENODEV || error == ENAMETOOLONG;
 }
 
 } // namespace

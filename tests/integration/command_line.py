@@ -101,8 +101,13 @@ class CommandLine(unittest.TestCase):
     def test_name_longer_than_any(self):
         for length in [64, 255, 256, 4096, 100000]:
             result = run('x' * length)
-            self.assertIn(result.returncode, [NOT_FOUND, REFUSED])
-            self.assertEqual(result.stdout, b'')
+            self.check(result, NOT_FOUND)
+            self.check_terminal(result.stderr)
+
+    def test_hostile_command_line(self):
+        for arguments in [(b'a', b'x\x1b[2J'), (b'--x\x1b[2J',), (b'a', b'x\nrdma_id: all is well')]:
+            result = run(*arguments)
+            self.check(result, USAGE)
             self.check_terminal(result.stderr)
 
     def test_event_of_a_device_that_has_gone(self):

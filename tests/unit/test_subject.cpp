@@ -232,7 +232,9 @@ TEST_CASE("a name that is nobody's is none", "[subject]")
     const auto name = GENERATE(""s, "."s, ".."s, "nobody"s, "abi_version"s, "mixed "s, "mixed\n"s,
                                std::string(5000, 'x'));
     CAPTURE(name);
-    CHECK_FALSE(find_subject(bench.root, name).value_or(std::nullopt).has_value());
+    const auto subject = find_subject(bench.root, name);
+    REQUIRE(subject);
+    CHECK_FALSE(subject->has_value());
 }
 
 TEST_CASE("a subject is found by its path in sysfs, whatever links lead there", "[subject]")

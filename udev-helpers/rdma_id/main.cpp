@@ -106,7 +106,8 @@ ExitCode refused(const Error& error)
 ExitCode not_found(const Options& options)
 {
     if (options.device)
-        warn("'" + *options.device + "' is not an RDMA device, nor a uverbs, umad or issm node, or has gone");
+        warn("'" + *options.device +
+             "' is not an RDMA device, nor a uverbs, umad or issm node, or has gone");
     return exit_not_found;
 }
 

@@ -2,6 +2,7 @@
 #include "udev-helpers/rdma_id/options.hpp"
 
 #include "udev-helpers/rdma_id/exit_code.hpp"
+#include "udev-helpers/rdma_id/log.hpp"
 
 #include <cstdio>
 #include <getopt.h>
@@ -28,8 +29,6 @@ constexpr char help[] =
     "Exit code: 0 found, 1 not an RDMA device or gone, 2 usage, 3 refused by the kernel.\n"
     "See rdma_id(8) for the properties and rdmad-links(7) for the links and units.\n";
 
-char program_name[] = "rdma_id";
-
 enum Switch { option_event = 256, option_load_listed, option_no_load, option_version };
 
 constexpr option long_options[] = {
@@ -43,9 +42,9 @@ constexpr option long_options[] = {
     {},
 };
 
-Parsed usage_error()
+Parsed usage_error(const std::string& what)
 {
-    fputs("rdma_id: see rdma_id --help\n", stderr);
+    warn(what + "; see rdma_id --help");
     return {.exit_code = exit_usage};
 }
 
@@ -53,8 +52,8 @@ Parsed usage_error()
 
 Parsed parse_options(int argc, char** argv)
 {
-    // getopt_long() puts it before its complaints
-    argv[0] = program_name;
+    // its own complaints show the command line as it is, control characters and all
+    opterr = 0;
     Options options;
     for (int c; (c = getopt_long(argc, argv, "xjh", long_options, nullptr)) >= 0;) {
         switch (c) {
@@ -80,14 +79,18 @@ Parsed parse_options(int argc, char** argv)
         case option_version:
             puts("rdma_id " RDMAD_VERSION);
             return {.exit_code = exit_found};
-        default:
-            return usage_error();
+        default: {
+            // a letter that is no option, or a whole word
+            const bool is_letter = optopt > 0 && optopt < option_event;
+            const std::string option =
+                is_letter ? std::string("-") + static_cast<char>(optopt) : argv[optind - 1];
+            return usage_error("'" + option + "' is no option, or takes no value");
+        }
         }
     }
-    if (argc - optind > 1) {
-        fprintf(stderr, "rdma_id: one DEVICE at a time, '%s' is too many\n", argv[optind + 1]);
-        return usage_error();
-    }
+    if (argc - optind > 1)
+        return usage_error(std::string("one DEVICE at a time, '") + argv[optind + 1] +
+                           "' is too many");
     if (optind < argc)
         options.device = argv[optind];
     return {.options = std::move(options)};
