@@ -3,6 +3,8 @@
 
 #include "core/base/text.hpp"
 
+#include <cerrno>
+
 namespace rdmad::sysfs {
 
 namespace {
@@ -62,11 +64,21 @@ std::optional<uint64_t> RdmaDevice::inode(const Directory& root, std::string_vie
     return is_component(name) ? root.inode(device_path(name)) : std::nullopt;
 }
 
-std::optional<uint64_t> RdmaDevice::port_guid(uint32_t port) const
+Result<std::optional<uint64_t>> RdmaDevice::port_guid(uint32_t port) const
 {
-    const auto gid = directory_.read(port_path(port, "gids/0"));
-    const auto guid = parse_gid_low_half(gid.text);
-    return guid && *guid != 0 ? guid : std::nullopt;
+    const auto path = port_path(port, "gids/0");
+    const auto attribute = directory_.open_attribute(path);
+    if (!attribute)
+        return std::optional<uint64_t>();
+    // the kernel replaces an entry of its GID cache by removing it first: a zero is asked for again
+    for (int i = 0; i < 2; i++) {
+        const auto gid = Directory::read(attribute);
+        if (gid.state == Attribute::State::unreadable)
+            return fail(EIO, path);
+        if (const auto guid = parse_gid_low_half(gid.text); guid && *guid != 0)
+            return guid;
+    }
+    return std::optional<uint64_t>();
 }
 
 Attribute RdmaDevice::link_layer(uint32_t port) const

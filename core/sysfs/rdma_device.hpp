@@ -29,7 +29,8 @@ public:
     /// The low half of GID 0, as libibumad has it. On InfiniBand and OPA that is the port GUID; on
     /// RoCE it comes from the MAC address of the network device. None if it is not set yet, which
     /// reads as zero, or cannot be read.
-    [[nodiscard]] std::optional<uint64_t> port_guid(uint32_t port) const;
+    /// An error where the driver refuses.
+    [[nodiscard]] Result<std::optional<uint64_t>> port_guid(uint32_t port) const;
     /// "InfiniBand", "Ethernet" or "Unknown".
     [[nodiscard]] Attribute link_layer(uint32_t port) const;
     /// Whether any GID of the port is a RoCE GID.

@@ -115,7 +115,15 @@ const std::map<std::string, bool, std::less<>> known_keys = {
     {"ID_RDMA_PORT", false},       {"ID_RDMA_PORT_GUID", false},  {"ID_RDMA_LINK_TYPE", false},
     {"ID_RDMA_NETDEV", false},     {"ID_RDMA_SMI_PARENT", false}, {"ID_RDMA_PORT_GUIDS", true},
     {"ID_RDMA_LINK_TYPES", true},  {"ID_RDMA_DEVLINKS", true},    {"ID_RDMA_ALIASES", true},
+    {"SYSTEMD_ALIAS", true},
 };
+
+/// Links come in as many portions as it takes.
+std::string_view without_portion(std::string_view key)
+{
+    constexpr std::string_view links = "ID_RDMA_DEVLINKS";
+    return key.starts_with(links) ? links : key;
+}
 
 /// Reads the lines as udev does: up to the line break, and the value behind the first "=".
 std::map<std::string, std::string> read_properties(std::string_view output)
@@ -130,7 +138,7 @@ std::map<std::string, std::string> read_properties(std::string_view output)
         require(equals != std::string_view::npos, "each line is KEY=VALUE");
         const std::string key(line.substr(0, equals));
         const std::string value(line.substr(equals + 1));
-        const auto known = known_keys.find(key);
+        const auto known = known_keys.find(without_portion(key));
         require(known != known_keys.end(), "only keys that rdma_id(8) knows");
         require(found.emplace(key, value).second, "each key comes once");
         const auto characters = decode_utf8(value);
@@ -164,7 +172,8 @@ void check_properties(const Identity& identity, const Names& names)
     if (identity.ports.size() == 1)
         require_value(found, "ID_RDMA_NETDEV", identity.ports[0].netdev.value_or(""));
     if (identity.node == Node::device)
-        require(!found.contains("ID_RDMA_DEVLINKS") && !found.contains("ID_RDMA_ALIASES"),
+        require(!found.contains("ID_RDMA_DEVLINKS") && !found.contains("ID_RDMA_ALIASES") &&
+                    !found.contains("SYSTEMD_ALIAS"),
                 "an RDMA device has no links");
     for (const auto* list : {"ID_RDMA_PORT_GUIDS", "ID_RDMA_LINK_TYPES"})
         if (const auto property = found.find(list); property != found.end())

@@ -196,11 +196,14 @@ TEST_CASE("a dump that misses a device which sysfs shows is repeated", "[index]"
     CHECK(kernel.sent().size() == probes + 2);
 }
 
-TEST_CASE("a device that has gone is none, and leaves no hint", "[index]")
+TEST_CASE("a device that sysfs shows and the kernel denies is an error, and leaves no hint",
+          "[index]")
 {
     Bench bench;
     bench.kernel.remove(1);
-    CHECK(is_none(bench.find("opa", 1)));
+    const auto found = bench.find("opa", 1);
+    REQUIRE_FALSE(found);
+    CHECK(found.error().code == EAGAIN);
     CHECK_FALSE(bench.hints.find(bench.open("opa").inode().value()).has_value());
 }
 

@@ -63,9 +63,9 @@ TEST_CASE("a uverbs node is linked by the GUIDs of all ports and of the device",
 {
     Bench bench;
     const auto names = must(names_of(mixed(Node::uverbs, "uverbs0"), bench.claims));
-    CHECK(names.links == List{"infiniband/by-port-guid/0002c90300000a01/uverbs",
-                              "infiniband/by-port-guid/0002c9fffe000a02/uverbs",
-                              "infiniband/by-node-guid/0002c90300000a00/uverbs"});
+    CHECK(names.links == List{"infiniband/by-node-guid/0002c90300000a00/uverbs",
+                              "infiniband/by-port-guid/0002c90300000a01/uverbs",
+                              "infiniband/by-port-guid/0002c9fffe000a02/uverbs"});
     CHECK(names.aliases.size() == 4);
 }
 

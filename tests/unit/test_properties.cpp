@@ -159,12 +159,29 @@ TEST_CASE("a device of one port has the properties of that port", "[properties]"
     CHECK(value_of(map, "ID_RDMA_PORT_GUID") == "(none)");
 }
 
+TEST_CASE("links come in portions that udev can assign", "[properties]")
+{
+    // UDEV_PATH_SIZE, src/udev/udev-rules.c
+    constexpr size_t most = 1024;
+    const std::string longest = "infiniband/by-port-guid/0002c90300000a01/uverbs";
+    const auto map = as_map(mixed(Node::uverbs), {std::vector<std::string>(41, longest), {}});
+    for (const auto* key : {"ID_RDMA_DEVLINKS", "ID_RDMA_DEVLINKS_2", "ID_RDMA_DEVLINKS_3"})
+        CHECK(value_of(map, key).size() < most);
+    CHECK(value_of(map, "ID_RDMA_DEVLINKS_3") == longest);
+    CHECK(value_of(map, "ID_RDMA_DEVLINKS_4") == "(none)");
+}
+
 TEST_CASE("nodes have links and aliases, the device has none", "[properties]")
 {
     const Names names = {{"infiniband/one", "infiniband/two"}, {"/sys/one", "/sys/two"}};
     CHECK(value_of(as_map(mixed(Node::umad), names), "ID_RDMA_DEVLINKS") ==
           "infiniband/one infiniband/two");
-    CHECK(value_of(as_map(mixed(Node::uverbs), names), "ID_RDMA_ALIASES") == "/sys/one /sys/two");
+    // rdma-core's rules assign SYSTEMD_ALIAS of umad
+    CHECK(value_of(as_map(mixed(Node::umad), names), "ID_RDMA_ALIASES") == "/sys/one /sys/two");
+    CHECK(value_of(as_map(mixed(Node::umad), names), "SYSTEMD_ALIAS") == "(none)");
+    for (const auto node : {Node::uverbs, Node::issm})
+        CHECK(value_of(as_map(mixed(node), names), "SYSTEMD_ALIAS") == "/sys/one /sys/two");
+    CHECK(value_of(as_map(mixed(Node::device), names), "SYSTEMD_ALIAS") == "(none)");
     CHECK(value_of(as_map(mixed(Node::device), names), "ID_RDMA_DEVLINKS") == "(none)");
     CHECK(value_of(as_map(mixed(Node::umad)), "ID_RDMA_DEVLINKS") == "(none)");
 }

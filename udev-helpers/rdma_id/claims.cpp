@@ -24,6 +24,9 @@ constexpr char lost[] = "contested";
 /// Instead of a claimant: an owner that has to give its link up.
 constexpr char yields[] = "yields";
 
+// Nobody renames a device that often between two reads.
+constexpr int max_renames = 5;
+
 constexpr std::array device_nodes = {Node::uverbs, Node::umad, Node::issm};
 
 std::string key_of(uint64_t guid, uint32_t port, Node node)
@@ -101,23 +104,33 @@ std::string Claims::path(const char* kind, const std::string& key) const
     return directory_ + "/" + kind + "/" + key;
 }
 
-/// Whether the owner still is a node of that device and the GUID still that of its port.
+/// Whether the owner still is a node of that device and the GUID still that of its port. A device
+/// that is being renamed is asked about again.
 Result<bool> Claims::is_alive(uint64_t guid, const Claimant& owner)
 {
-    const auto device = client_.device(owner.index);
-    if (!device)
-        return tl::unexpected<Error>(device.error());
-    if (!*device)
-        return false;
-    const std::string node = "class/" + std::string(class_of(owner.node)) + "/" + owner.sysname;
-    if (root_.read(node + "/ibdev").text != (*device)->name)
-        return false;
-    if (owner.port == 0)
-        return (*device)->node_guid == guid;
-    const auto sysfs = sysfs::RdmaDevice::open(root_, (*device)->name);
-    if (!sysfs)
-        return tl::unexpected<Error>(sysfs.error());
-    return *sysfs && (*sysfs)->port_guid(owner.port) == guid;
+    const auto ibdev =
+        "class/" + std::string(class_of(owner.node)) + "/" + owner.sysname + "/ibdev";
+    for (int i = 0; i < max_renames; i++) {
+        const auto device = client_->device(owner.index);
+        if (!device)
+            return tl::unexpected<Error>(device.error());
+        const auto name = root_.read(ibdev);
+        if (!*device || !name)
+            return false;
+        if (name.text != (*device)->name)
+            continue;
+        if (owner.port == 0)
+            return (*device)->node_guid == guid;
+        const auto sysfs = sysfs::RdmaDevice::open(root_, name.text);
+        if (!sysfs)
+            return tl::unexpected<Error>(sysfs.error());
+        if (!*sysfs)
+            continue;
+        return (*sysfs)->port_guid(owner.port).map([&](auto port_guid) {
+            return port_guid == guid;
+        });
+    }
+    return false;
 }
 
 /// Once for each loss. Who was the owner before has its links and units until this event is over,
@@ -163,14 +176,15 @@ std::vector<std::string> Claims::losers_of(const std::string& key) const
     return names;
 }
 
-/// Only nodes with one GUID, and nodes that go, need it.
+/// Only nodes with one GUID, and nodes that go, need it. Nobody but root may open the file: who
+/// could lock it could hold up udev.
 Result<UniqueFd> Claims::lock() const
 {
-    const auto path = directory_ + "/" + taken;
-    UniqueFd directory(::open(path.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC));
-    if (!directory || flock(directory.get(), LOCK_EX) < 0)
+    const auto path = directory_ + "/lock";
+    UniqueFd file(::open(path.c_str(), O_RDWR | O_CREAT | O_NOFOLLOW | O_CLOEXEC, 0600));
+    if (!file || flock(file.get(), LOCK_EX) < 0)
         return fail(errno, path);
-    return directory;
+    return file;
 }
 
 /// 0, or an errno value.
@@ -207,6 +221,9 @@ Result<bool> Claims::settle(const Claim& claim)
     const auto held = writable_ ? lock() : Result<UniqueFd>();
     if (!held)
         return tl::unexpected<Error>(held.error());
+    // released meanwhile: whoever is first takes it
+    if (writable_ && !read_link(path) && take(mine, path) == 0)
+        return true;
     const auto owner = parse_claimant(read_link(path).value_or(""), me.node);
     if (owner && owner->index == me.index && owner->sysname == me.sysname)
         return false; // another port of the same node, which has the link already

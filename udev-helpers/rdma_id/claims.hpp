@@ -31,7 +31,12 @@ public:
     /// directory: /run/rdmad. writable: take links and tell who has to give one up.
     Claims(nldev::Client& client, const sysfs::Directory& root, std::string directory,
            bool writable)
-        : client_(client), root_(root), directory_(std::move(directory)), writable_(writable)
+        : client_(&client), root_(root), directory_(std::move(directory)), writable_(writable)
+    {
+    }
+    /// To release only, which needs no kernel to ask: it may be on its way out, too.
+    Claims(const sysfs::Directory& root, std::string directory)
+        : root_(root), directory_(std::move(directory)), writable_(true)
     {
     }
 
@@ -54,7 +59,7 @@ private:
     void note_loss(const std::string& key, const Claim& loser, const Claimant& owner) const;
     void release_link(const std::string& key, uint32_t index, Node node, bool is_last_call) const;
 
-    nldev::Client& client_;
+    nldev::Client* client_ = nullptr;
     const sysfs::Directory& root_;
     std::string directory_;
     bool writable_;

@@ -86,12 +86,15 @@ Result<std::optional<Identity>> identify(nldev::Client& client, const Subject& s
         if (!*port)
             return std::optional<Identity>();
         const auto type = link_type_of(subject, device, **port, identity.driver);
-        identity.ports.push_back(
-            {.port = number,
-             .link_type = type,
-             .guid = has_port_guid(type) ? subject.device.port_guid(number) : std::nullopt,
-             .netdev = std::move((*port)->netdev),
-             .state = (*port)->state});
+        auto guid = has_port_guid(type) ? subject.device.port_guid(number)
+                                        : Result<std::optional<uint64_t>>();
+        if (!guid)
+            return tl::unexpected<Error>(std::move(guid).error());
+        identity.ports.push_back({.port = number,
+                                  .link_type = type,
+                                  .guid = *guid,
+                                  .netdev = std::move((*port)->netdev),
+                                  .state = (*port)->state});
     }
     identity.device = std::move(device);
     return identity;

@@ -3,6 +3,8 @@
 
 #include "core/base/text.hpp"
 
+#include <cerrno>
+
 namespace rdmad::rdma_id {
 
 namespace {
@@ -74,7 +76,7 @@ FoundDevice search_new(Search& search, const std::string& name, IndexHints& hint
     for (int i = 0; i < max_dumps; i++)
         if (auto found = search.dump(name); !found || *found || !search.is_there(name))
             return found;
-    return std::optional<nldev::Device>();
+    return fail(EAGAIN, name + " is not in the kernel's list of devices");
 }
 
 } // namespace

@@ -81,7 +81,7 @@ Result<std::string> describe(const Options& options, const sysfs::Directory& roo
 }
 
 /// A device or node has gone: what it was is in the environment, out of udev's database.
-void release_claims(const sysfs::Directory& root, nldev::Client& client)
+void release_claims(const sysfs::Directory& root)
 {
     const auto index = text::parse_u32(environment("ID_RDMA_INDEX"));
     const auto node =
@@ -93,7 +93,7 @@ void release_claims(const sysfs::Directory& root, nldev::Client& client)
         for (const auto word : text::split(environment(property), ' '))
             if (const auto guid = text::parse_hex_u64(word); guid)
                 guids.push_back(*guid);
-    Claims(client, root, state_directory, true)
+    Claims(root, state_directory)
         .release(*index, *node, guids, text::parse_hex_u64(environment("ID_RDMA_NODE_GUID")));
 }
 
@@ -127,22 +127,20 @@ ExitCode run(const Options& options)
     const auto root = sysfs::Directory::open("/sys");
     if (!root || !*root)
         return refused({ENOENT, "/sys"});
-    const bool is_removal = options.event && environment("ACTION") == "remove";
-    const auto subject =
-        is_removal ? Result<std::optional<Subject>>() : subject_of(options, **root);
+    if (options.event && environment("ACTION") == "remove") {
+        release_claims(**root);
+        return exit_found;
+    }
+    const auto subject = subject_of(options, **root);
     if (!subject)
         return refused(subject.error());
-    if (!*subject && !is_removal)
+    if (!*subject)
         return not_found(options);
 
     auto transport = nldev::KernelTransport::create();
     if (!transport)
         return refused(transport.error());
     nldev::Client client(*transport);
-    if (is_removal) {
-        release_claims(**root, client);
-        return exit_found;
-    }
     const auto text = describe(options, **root, client, **subject);
     if (!text)
         return refused(text.error());

@@ -39,7 +39,9 @@ public:
 private:
     [[nodiscard]] bool names(std::string_view list, std::string_view module) const
     {
-        return lists_module(directory_->read(std::string(list) + ".conf").text, module);
+        const auto text = directory_->read(std::string(list) + ".conf");
+        // a list too long to read may name anything
+        return text.state == sysfs::Attribute::State::too_long || lists_module(text.text, module);
     }
 
     std::optional<sysfs::Directory> directory_;

@@ -16,6 +16,13 @@ Result<Names> names_of(const Identity& identity, Claims& claims)
         return claims.settle(
             {guid, {identity.device.index, port, identity.node, identity.sysname}});
     };
+    if (identity.node == Node::uverbs && identity.device.node_guid != 0) {
+        const auto won = wins(identity.device.node_guid, 0);
+        if (!won)
+            return tl::unexpected<Error>(won.error());
+        if (*won)
+            names.links.push_back(naming::node_link(identity.device.node_guid));
+    }
     for (const auto& port : identity.ports) {
         if (port.guid) {
             const auto won = wins(*port.guid, port.port);
@@ -29,13 +36,6 @@ Result<Names> names_of(const Identity& identity, Claims& claims)
         // a name that cannot be part of a path gets no alias
         if (naming::is_safe_name(identity.device.name))
             names.aliases.push_back(naming::device_alias(identity.device.name, port.port, node));
-    }
-    if (identity.node == Node::uverbs && identity.device.node_guid != 0) {
-        const auto won = wins(identity.device.node_guid, 0);
-        if (!won)
-            return tl::unexpected<Error>(won.error());
-        if (*won)
-            names.links.push_back(naming::node_link(identity.device.node_guid));
     }
     return names;
 }

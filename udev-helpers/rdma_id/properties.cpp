@@ -3,6 +3,7 @@
 
 #include "core/base/text.hpp"
 
+#include <algorithm>
 #include <array>
 
 namespace rdmad::rdma_id {
@@ -10,6 +11,9 @@ namespace rdmad::rdma_id {
 namespace {
 
 using naming::LinkType;
+
+// 48 bytes a link at most, with its blank; the rules take eight portions
+constexpr size_t links_per_portion = 20;
 
 /// enum rdma_node_type, include/rdma/ib_verbs.h
 std::string node_type_name(std::optional<uint8_t> type)
@@ -66,10 +70,10 @@ std::string joined(const std::vector<std::string>& words)
 /// What is empty is left out: udev takes no empty value from a program.
 class PropertyList {
 public:
-    void add(const char* key, std::string value)
+    void add(std::string key, std::string value)
     {
         if (!value.empty())
-            list_.emplace_back(key, std::move(value));
+            list_.emplace_back(std::move(key), std::move(value));
     }
     [[nodiscard]] std::vector<std::pair<std::string, std::string>> take()
     {
@@ -111,6 +115,23 @@ void add_ports(PropertyList& list, const Identity& identity)
     list.add("ID_RDMA_LINK_TYPES", joined(identity.ports, [](const auto& port) {
                  return std::string(naming::to_string(port.link_type));
              }));
+}
+
+/// udev gives an assignment in a rule little room, and drops all of one that is longer: 1024 bytes
+/// for SYMLINK, 512 for ENV (UDEV_PATH_SIZE, UDEV_NAME_SIZE, src/udev/udev-rules.c). So links come
+/// in portions, and aliases as the property itself, for which a program has 16 KiB; but for umad,
+/// which has two at most, and of which rdma-core's rules assign the property later.
+void add_names(PropertyList& list, Node node, const Names& names)
+{
+    for (size_t i = 0; i < names.links.size(); i += links_per_portion) {
+        const size_t portion = i / links_per_portion + 1;
+        const size_t end = std::min(i + links_per_portion, names.links.size());
+        const std::vector<std::string> links(names.links.begin() + static_cast<ptrdiff_t>(i),
+                                             names.links.begin() + static_cast<ptrdiff_t>(end));
+        const auto suffix = portion == 1 ? std::string() : "_" + std::to_string(portion);
+        list.add("ID_RDMA_DEVLINKS" + suffix, joined(links));
+    }
+    list.add(node == Node::umad ? "ID_RDMA_ALIASES" : "SYSTEMD_ALIAS", joined(names.aliases));
 }
 
 /// Writes one JSON object or array; commas come by themselves.
@@ -186,10 +207,8 @@ std::vector<std::pair<std::string, std::string>> properties(const Identity& iden
     add_link_types(list, identity);
     add_ports(list, identity);
     list.add("ID_RDMA_SMI_PARENT", escaped(device.parent_name));
-    if (identity.node != Node::device) {
-        list.add("ID_RDMA_DEVLINKS", joined(names.links));
-        list.add("ID_RDMA_ALIASES", joined(names.aliases));
-    }
+    if (identity.node != Node::device)
+        add_names(list, identity.node, names);
     return list.take();
 }
 

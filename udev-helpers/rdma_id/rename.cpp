@@ -40,25 +40,27 @@ Result<void> follow_rename(nldev::Client& client, const sysfs::Directory& root,
                            const Identity& identity, std::string_view old_devpath,
                            const std::string& udev_run)
 {
-    // the classes exist once their modules are loaded; to ask earlier would load them
+    forget_old_name(root, std::string(sysfs::last_component(old_devpath)), udev_run);
+    // the classes exist once their modules are loaded; to ask earlier would load them. One node
+    // that cannot be asked for does not keep the others from following.
+    Result<void> outcome;
     if (root.contains("class/infiniband_verbs")) {
-        const auto uverbs = client.char_device("uverbs", identity.device.index);
+        auto uverbs = client.char_device("uverbs", identity.device.index);
         if (!uverbs)
-            return tl::unexpected<Error>(uverbs.error());
-        if (*uverbs)
+            outcome = tl::unexpected<Error>(std::move(uverbs).error());
+        else if (*uverbs)
             trigger(root, Node::uverbs, (*uverbs)->name);
     }
     for (const auto& port : identity.ports) {
         if (!root.contains("class/infiniband_mad"))
             break;
-        const auto umad = client.char_device("umad", identity.device.index, port.port);
+        auto umad = client.char_device("umad", identity.device.index, port.port);
         if (!umad)
-            return tl::unexpected<Error>(umad.error());
-        if (*umad && (*umad)->name.starts_with("umad"))
+            outcome = tl::unexpected<Error>(std::move(umad).error());
+        else if (*umad && (*umad)->name.starts_with("umad"))
             trigger_management_nodes(root, (*umad)->name);
     }
-    forget_old_name(root, std::string(sysfs::last_component(old_devpath)), udev_run);
-    return {};
+    return outcome;
 }
 
 } // namespace rdmad::rdma_id

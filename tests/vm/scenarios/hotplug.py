@@ -89,6 +89,30 @@ def a_device_that_is_renamed_as_it_appears_has_no_unit_of_its_first_name(suite):
                  {f'sys-subsystem-rdma-devices-ibp1s0:{port}-{node}.device' for port in (1, 2) for node in NODES})
 
 
+def an_adapter_with_many_ports_has_all_its_links_and_units_and_keeps_them_over_a_rename(suite):
+    """udev drops an assignment of more than 512 or 1024 bytes whole."""
+    with lab(suite) as l:
+        l.service('bound', f'sys-subsystem-rdma-ports-{A}-uverbs.device')
+        for ports in (8, 24):
+            guids = [f'{int(A, 16) + port:016x}' for port in range(ports)]
+            l.plug(1, f'proto=ib ports={ports} guid=0002c90300000a00 pguid={A}')
+            l.until_active('bound')
+            pid = l.pid('bound')
+            for name in (l.in_slot(1)[0], 'a_name_that_is_rather_long_0'):
+                l.run(f'rdma dev set {l.in_slot(1)[0]} name {name}; udevadm settle')
+                l.settle()
+                l.expect('links', sorted(l.port_links()), sorted(f'{guid}/{node}' for guid in guids for node in NODES))
+                l.expect('links by node GUID', list(l.node_links()), ['0002c90300000a00/uverbs'])
+                l.until(f'units by GUID of {ports} ports', lambda: {
+                    f'sys-subsystem-rdma-ports-{guid}-{node}.device' for guid in guids for node in NODES} <= l.device_units())
+                l.until(f'units of {name}', lambda: {
+                    f'sys-subsystem-rdma-devices-{name}:{1 + port}-{node}.device' for port in range(ports)
+                    for node in NODES} <= l.device_units())
+            l.expect('PID of the bound service', l.pid('bound'), pid)
+            l.unplug(1)
+            l.until_inactive('bound')
+
+
 def a_virtual_function_has_links_of_its_own(suite):
     with lab(suite, extra=('-device', 'nvme-subsys,id=subsystem')) as l:
         l.vm.qmp('device_add', driver='nvme', id='pf', serial='x', subsys='subsystem', bus='rp5', addr='0.0', multifunction=True,
