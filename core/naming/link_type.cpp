@@ -75,10 +75,15 @@ LinkType link_type(const LinkEvidence& evidence)
         return type != LinkType::unknown ? type : by_sysfs(evidence);
     }
     // the kernel tells no protocol: EFA, functions with RDMA off, sub-devices for subnet management
-    if (evidence.node_type == node_iwarp)
+    switch (evidence.node_type.value_or(0)) {
+    case node_iwarp:
         return LinkType::iwarp;
-    if (evidence.node_type == node_usnic || evidence.node_type == node_usnic_udp)
+    case node_usnic:
+    case node_usnic_udp:
         return LinkType::usnic;
+    default:
+        break;
+    }
     if (evidence.driver == "efa")
         return LinkType::efa;
     return by_sysfs(evidence);

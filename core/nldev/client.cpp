@@ -11,7 +11,7 @@ namespace rdmad::nldev {
 
 namespace {
 
-tl::unexpected<Error> refused(wire::Status status)
+tl::unexpected<Error> refused(const wire::Status& status)
 {
     if (status.error == 0)
         return fail(ENODATA, "the kernel answered RDMA netlink with nothing");
@@ -70,7 +70,7 @@ Result<std::optional<wire::Status>> Client::collect(const wire::Request& request
                 continue;
             if (message->type == NLMSG_ERROR || message->type == NLMSG_DONE)
                 return wire::parse_status(*message).map(
-                    [](auto&& status) { return std::optional(std::move(status)); });
+                    [](wire::Status&& status) { return std::optional(std::move(status)); });
             // the type is not compared with the request's: PORT_GET is answered as GET
             if (take(message->payload))
                 return std::optional<wire::Status>();
@@ -93,7 +93,7 @@ Result<std::optional<T>> Client::get(const wire::Request& request, Parser<T> par
         return std::move(answer).map([](T&& value) { return std::optional<T>(std::move(value)); });
     const auto is_absent =
         std::find(absent.begin(), absent.end(), (*closed)->error) != absent.end();
-    return is_absent ? Result<std::optional<T>>() : refused(std::move(**closed));
+    return is_absent ? Result<std::optional<T>>() : refused(**closed);
 }
 
 // No NLM_F_ACK: these commands answer with the thing or with an error, just once.
@@ -139,8 +139,7 @@ Result<std::optional<Device>> Client::find_device(std::string_view name)
     if (!closed)
         return tl::unexpected<Error>(std::move(closed).error());
     if (*closed)
-        return (*closed)->error == 0 ? Result<std::optional<Device>>()
-                                     : refused(std::move(**closed));
+        return (*closed)->error == 0 ? Result<std::optional<Device>>() : refused(**closed);
     // the rest of the dump would come before the answer to the next question
     if (auto reset = transport_.reset(); !reset)
         return tl::unexpected<Error>(std::move(reset).error());

@@ -54,18 +54,20 @@ template <typename T>
 bool store(T* target, Bytes value)
 {
     auto decoded = decode<T>(value);
-    if (decoded)
-        *target = std::move(*decoded);
-    return decoded.has_value();
+    if (!decoded)
+        return false;
+    *target = std::move(*decoded);
+    return true;
 }
 
 template <typename T>
 bool store(std::optional<T>* target, Bytes value)
 {
     auto decoded = decode<T>(value);
-    if (decoded)
-        *target = std::move(decoded);
-    return decoded.has_value();
+    if (!decoded)
+        return false;
+    *target = std::move(decoded);
+    return true;
 }
 
 /// libnl's walk stops without a word where an attribute is longer than what is left; here that is

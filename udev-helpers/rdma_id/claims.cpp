@@ -227,7 +227,7 @@ Result<bool> Claims::settle(const Claim& claim)
     const auto owner = parse_claimant(read_link(path).value_or(""), me.node);
     if (owner && owner->index == me.index && owner->sysname == me.sysname)
         return false; // another port of the same node, which has the link already
-    const auto alive = owner ? is_alive(claim.guid, *owner) : Result<bool>(false);
+    auto alive = owner ? is_alive(claim.guid, *owner) : Result<bool>(false);
     if (!alive)
         return alive;
     const bool wins = !*alive || is_before(me, *owner);
