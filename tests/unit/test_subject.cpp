@@ -95,10 +95,10 @@ TEST_CASE("kinds of nodes have a name and a class", "[subject]")
     CHECK(to_string(Node::uverbs) == "uverbs");
     CHECK(to_string(Node::umad) == "umad");
     CHECK(to_string(Node::issm) == "issm");
-    CHECK(class_of(Node::device) == "infiniband");
-    CHECK(class_of(Node::uverbs) == "infiniband_verbs");
-    CHECK(class_of(Node::umad) == "infiniband_mad");
-    CHECK(class_of(Node::issm) == "infiniband_mad");
+    CHECK(class_path(Node::device, "mock0") == "class/infiniband/mock0");
+    CHECK(class_path(Node::uverbs, "uverbs0") == "class/infiniband_verbs/uverbs0");
+    CHECK(class_path(Node::umad, "umad0") == "class/infiniband_mad/umad0");
+    CHECK(class_path(Node::issm, "issm0") == "class/infiniband_mad/issm0");
 }
 
 TEST_CASE("the event of a device is about the device", "[subject]")

@@ -24,9 +24,6 @@ constexpr char lost[] = "contested";
 /// Instead of a claimant: an owner that has to give its link up.
 constexpr char yields[] = "yields";
 
-// Nobody renames a device that often between two reads.
-constexpr int max_renames = 5;
-
 constexpr std::array device_nodes = {Node::uverbs, Node::umad, Node::issm};
 
 std::string key_of(uint64_t guid, uint32_t port, Node node)
@@ -91,7 +88,7 @@ std::optional<Claimant> parse_claimant(std::string_view text, Node node)
 
 void trigger(const sysfs::Directory& root, Node node, const std::string& sysname)
 {
-    const std::string path = "class/" + std::string(class_of(node)) + "/" + sysname + "/uevent";
+    const auto path = class_path(node, sysname) + "/uevent";
     const UniqueFd file(openat(root.fd(), path.c_str(), O_WRONLY | O_CLOEXEC | O_NOFOLLOW));
     // a node that has gone needs no second look
     if (!file)
@@ -108,8 +105,7 @@ std::string Claims::path(const char* kind, const std::string& key) const
 /// that is being renamed is asked about again.
 Result<bool> Claims::is_alive(uint64_t guid, const Claimant& owner)
 {
-    const auto ibdev =
-        "class/" + std::string(class_of(owner.node)) + "/" + owner.sysname + "/ibdev";
+    const auto ibdev = class_path(owner.node, owner.sysname) + "/ibdev";
     for (int i = 0; i < max_renames; i++) {
         const auto device = client_->device(owner.index);
         if (!device)

@@ -51,9 +51,9 @@ Result<void> follow_rename(nldev::Client& client, const sysfs::Directory& root,
         else if (*uverbs)
             trigger(root, Node::uverbs, (*uverbs)->name);
     }
+    if (!root.contains("class/infiniband_mad"))
+        return outcome;
     for (const auto& port : identity.ports) {
-        if (!root.contains("class/infiniband_mad"))
-            break;
         auto umad = client.char_device("umad", identity.device.index, port.port);
         if (!umad)
             outcome = tl::unexpected<Error>(std::move(umad).error());

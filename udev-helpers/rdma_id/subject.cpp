@@ -16,9 +16,6 @@ namespace {
 using sysfs::Directory;
 using sysfs::RdmaDevice;
 
-// A rename between two reads is seen and the reads are done again. Nobody renames that often.
-constexpr int max_renames = 5;
-
 struct Parent {
     std::string name;
     RdmaDevice device;
@@ -92,9 +89,8 @@ Result<std::optional<Subject>> subject_of_name(const Directory& root, const std:
 {
     if (name.empty() || name == "." || name == "..")
         return std::optional<Subject>();
-    for (const auto* subsystem :
-         {"class/infiniband/", "class/infiniband_verbs/", "class/infiniband_mad/"}) {
-        auto subject = subject_at(root, std::string(subsystem).append(name), name);
+    for (const auto node : {Node::device, Node::uverbs, Node::umad}) {
+        auto subject = subject_at(root, class_path(node, name), name);
         if (!subject || *subject)
             return subject;
     }
@@ -122,11 +118,12 @@ std::string_view to_string(Node node)
     return names[static_cast<size_t>(node)];
 }
 
-std::string_view class_of(Node node)
+std::string class_path(Node node, std::string_view sysname)
 {
-    constexpr std::array<std::string_view, 4> classes = {"infiniband", "infiniband_verbs",
-                                                         "infiniband_mad", "infiniband_mad"};
-    return classes[static_cast<size_t>(node)];
+    constexpr std::array<const char*, 4> classes = {"class/infiniband/", "class/infiniband_verbs/",
+                                                    "class/infiniband_mad/",
+                                                    "class/infiniband_mad/"};
+    return std::string(classes[static_cast<size_t>(node)]).append(sysname);
 }
 
 Result<std::optional<Subject>> find_subject(const Directory& root, const std::string& argument)

@@ -12,8 +12,12 @@ enum class Node { device, uverbs, umad, issm };
 
 /// "uverbs", "umad", "issm"; "device" for the RDMA device itself, which has no node.
 [[nodiscard]] std::string_view to_string(Node node);
-/// Where the kernel lists such nodes: "infiniband_mad" below /sys/class.
-[[nodiscard]] std::string_view class_of(Node node);
+/// Where the kernel lists it, relative to /sys: "class/infiniband_mad/umad0".
+[[nodiscard]] std::string class_path(Node node, std::string_view sysname);
+
+/// How often to ask again where a rename came between two reads. Nobody renames a device that
+/// often.
+constexpr int max_renames = 5;
 
 /// What is asked about: an RDMA device, or a device node of one.
 struct Subject {
