@@ -32,7 +32,9 @@ def build(suite, options=''):
 
 def _copy_source(target):
     """The files that git knows or would take; times kept, so that ninja builds what has changed."""
-    files = subprocess.run(['git', '-C', SOURCE, 'ls-files', '-z', '--cached', '--others', '--exclude-standard'],
+    # root may build what another user has checked out
+    files = subprocess.run(['git', '-c', 'safe.directory=*', '-C', SOURCE, 'ls-files', '-z',
+                            '--cached', '--others', '--exclude-standard'],
                            capture_output=True, check=True).stdout.decode().split('\0')
     wanted = {name for name in files if name and os.path.isfile(os.path.join(SOURCE, name))}
     for directory, _, names in os.walk(target):

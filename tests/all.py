@@ -1,0 +1,63 @@
+# SPDX-License-Identifier: LGPL-2.1-or-later
+"""tests/all [--suite SUITE]... [--no-vm]: every test, and a last line with how many passed, failed and were skipped.
+
+Installs the packages that it needs, builds with the address and undefined-behaviour sanitizers, runs the unit and integration
+tests and replays the fuzz corpora, then runs the scenarios in virtual machines of Debian 12, 13 and sid. Needs root on Debian
+12 or 13. The first run makes the images, some minutes each; they are kept in ~/.cache/rdmad-vm.
+"""
+import argparse
+import json
+import os
+import re
+import subprocess
+import sys
+import tempfile
+
+HERE = os.path.dirname(os.path.abspath(__file__))
+SOURCE = os.path.dirname(HERE)
+MESON_OUTCOMES = {'OK': 'passed', 'EXPECTEDFAIL': 'passed', 'SKIP': 'skipped'}
+
+
+def meson_tests(counts):
+    with tempfile.TemporaryDirectory(prefix='rdmad-build-') as build:
+        setup = subprocess.run(['meson', 'setup', '-Db_sanitize=address,undefined', '-Db_lundef=false', '-Dtests=enabled',
+                                '-Dman=enabled', build, SOURCE], stdout=subprocess.DEVNULL)
+        if setup.returncode or subprocess.run(['ninja', '-C', build, '--quiet']).returncode:
+            print('failed  the build')
+            counts['failed'] += 1
+            return
+        subprocess.run(['meson', 'test', '-C', build, '--no-rebuild', '--print-errorlogs'])
+        with open(f'{build}/meson-logs/testlog.json') as log:
+            for line in log:
+                counts[MESON_OUTCOMES.get(json.loads(line)['result'], 'failed')] += 1
+
+
+def vm_scenarios(suites, counts):
+    command = [f'{HERE}/vm/run'] + [word for suite in suites or () for word in ('--suite', suite)]
+    last = ''
+    with subprocess.Popen(command, stdout=subprocess.PIPE, text=True) as run:
+        for last in run.stdout:
+            print(last, end='', flush=True)
+    found = re.findall(r'(\d+) (passed|failed|skipped)', last)
+    if len(found) != 3:
+        print('failed  the scenarios broke off')
+        counts['failed'] += 1
+    for number, outcome in found:
+        counts[outcome] += int(number)
+
+
+def main():
+    parser = argparse.ArgumentParser(prog='tests/all', description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument('--suite', action='append', choices=('bookworm', 'trixie', 'sid'), help='machines to use; default: all')
+    parser.add_argument('--no-vm', action='store_true', help='leave the virtual machines out')
+    options = parser.parse_args()
+    subprocess.run([f'{HERE}/prepare'], check=True)
+    counts = {'passed': 0, 'failed': 0, 'skipped': 0}
+    meson_tests(counts)
+    if not options.no_vm:
+        vm_scenarios(options.suite, counts)
+    print('all: ' + ', '.join(f'{number} {outcome}' for outcome, number in counts.items()))
+    return 1 if counts['failed'] else 0
+
+
+sys.exit(main())
