@@ -128,6 +128,19 @@ Result<System> Client::system()
     return **answer;
 }
 
+Result<void> Client::rename(uint32_t index, std::string_view name)
+{
+    // without NLM_F_ACK the kernel tells of failures only
+    auto closed = collect(
+        {.command = RDMA_NLDEV_CMD_SET, .flags = NLM_F_ACK, .device_index = index, .name = name},
+        [](wire::Bytes) { return false; });
+    if (!closed)
+        return tl::unexpected<Error>(std::move(closed).error());
+    if ((*closed)->error != 0)
+        return refused(**closed);
+    return {};
+}
+
 Result<std::optional<Device>> Client::find_device(std::string_view name)
 {
     Result<Device> device;

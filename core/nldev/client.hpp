@@ -35,6 +35,10 @@ public:
 
     [[nodiscard]] Result<System> system();
 
+    /// Gives a device a name, and waits for the kernel's answer. EEXIST: another device has it;
+    /// EINVAL: no device has that index. The kernel checks nothing but the length.
+    [[nodiscard]] Result<void> rename(uint32_t index, std::string_view name);
+
 private:
     template <typename T>
     using Parser = Result<T> (*)(wire::Bytes);

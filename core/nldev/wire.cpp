@@ -252,6 +252,9 @@ Result<std::string> build(const Request& request, uint32_t sequence)
     if (!request.char_device.empty())
         fits = fits && nla_put_string(message.get(), RDMA_NLDEV_ATTR_CHARDEV_TYPE,
                                       std::string(request.char_device).c_str()) == 0;
+    if (!request.name.empty())
+        fits = fits && nla_put_string(message.get(), RDMA_NLDEV_ATTR_DEV_NAME,
+                                      std::string(request.name).c_str()) == 0;
     if (!fits)
         return fail(EMSGSIZE, "netlink request");
     return std::string(reinterpret_cast<const char*>(header), header->nlmsg_len);

@@ -54,6 +54,7 @@ struct Request {
     std::optional<uint32_t> device_index = {};
     std::optional<uint32_t> port = {};
     std::string_view char_device = {}; ///< "uverbs", "umad"; at most 31 bytes
+    std::string_view name = {};        ///< of the device; at most 63 bytes
 };
 
 /// The bytes to send.

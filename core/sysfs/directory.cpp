@@ -1,10 +1,12 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 #include "core/sysfs/directory.hpp"
 
+#include "core/base/c_ptr.hpp"
 #include "core/base/text.hpp"
 
 #include <cerrno>
 #include <climits>
+#include <dirent.h>
 #include <fcntl.h>
 #include <sys/stat.h>
 
@@ -81,6 +83,20 @@ std::optional<std::string> Directory::link_name(const std::string& path) const
     if (size < 0 || static_cast<size_t>(size) == sizeof target)
         return std::nullopt;
     return std::string(last_component(std::string_view(target, static_cast<size_t>(size))));
+}
+
+std::vector<std::string> Directory::names(const std::string& path) const
+{
+    std::vector<std::string> names;
+    UniqueFd fd(openat(this->fd(), path.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC));
+    const CPtr<DIR, closedir> entries(fd ? fdopendir(fd.get()) : nullptr);
+    // the stream closes it
+    if (entries)
+        (void)fd.release();
+    while (const dirent* entry = entries ? readdir(entries.get()) : nullptr)
+        if (const std::string_view name = entry->d_name; name != "." && name != "..")
+            names.emplace_back(name);
+    return names;
 }
 
 bool Directory::contains(const std::string& path) const

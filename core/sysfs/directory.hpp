@@ -8,6 +8,7 @@
 #include <optional>
 #include <string>
 #include <string_view>
+#include <vector>
 
 namespace rdmad::sysfs {
 
@@ -43,6 +44,8 @@ public:
     [[nodiscard]] static Attribute read(const UniqueFd& attribute);
     /// The last component of what a symbolic link points to; none if there is no such link.
     [[nodiscard]] std::optional<std::string> link_name(const std::string& path) const;
+    /// What is in a directory below, in the order in which the kernel lists it.
+    [[nodiscard]] std::vector<std::string> names(const std::string& path) const;
     [[nodiscard]] bool contains(const std::string& path) const;
 
     /// Inode number of a directory below. In sysfs it stays over a rename and is not given to

@@ -26,6 +26,12 @@ public:
         return directory_.inode();
     }
 
+    /// For what belongs to the device's parent.
+    [[nodiscard]] const Directory& directory() const
+    {
+        return directory_;
+    }
+
     /// The low half of GID 0, as libibumad has it. On InfiniBand and OPA that is the port GUID; on
     /// RoCE it comes from the MAC address of the network device. None if it is not set yet, which
     /// reads as zero, or cannot be read.

@@ -8,8 +8,9 @@ import sys
 import unittest
 
 RDMA_ID, VERSION = sys.argv[1:3]
-FOUND, NOT_FOUND, USAGE, REFUSED = 0, 1, 2, 3
-OPTIONS = ['-x', '--export', '-j', '--json', '--event', '--load-listed', '--no-load', '-h', '--help', '--version', 'DEVICE']
+FOUND, NOT_FOUND, USAGE, REFUSED, IN_THE_WAY = range(5)
+OPTIONS = ['-x', '--export', '-j', '--json', '--event', '--load-listed', '--no-load', '--rename', '--test-link', '--naming', '-h',
+           '--help', '--version', 'DEVICE']
 # what udev sets; the test itself may run below it
 EVENT = ['DEVPATH', 'SUBSYSTEM', 'ACTION', 'ID_RDMA_INDEX']
 
@@ -51,7 +52,7 @@ class CommandLine(unittest.TestCase):
     def test_help_tells_the_exit_codes(self):
         text = ' '.join(run('--help').stdout.decode().split())
         codes = re.search(r'Exit code: (.*?)\.', text)[1]
-        self.assertEqual(re.findall(r'\b\d\b', codes), [str(code) for code in (FOUND, NOT_FOUND, USAGE, REFUSED)])
+        self.assertEqual(re.findall(r'\b\d\b', codes), [str(code) for code in (FOUND, NOT_FOUND, USAGE, REFUSED, IN_THE_WAY)])
 
     def test_help_fits_a_terminal(self):
         for line in run('--help').stdout.decode().splitlines():
@@ -66,6 +67,14 @@ class CommandLine(unittest.TestCase):
         for option in ['--nonsense', '-q', '--json=1', '--export=x']:
             result = run(option, 'mlx5_0')
             self.check(result, USAGE)
+            self.assertIn(b'--help', result.stderr)
+
+    def test_options_that_do_not_go_together(self):
+        for arguments in (['--rename', 'mlx5_0'], ['--naming', 'status', 'mlx5_0'], ['--test-link'], ['--naming'],
+                          ['--naming', 'maybe']):
+            result = run(*arguments)
+            self.check(result, USAGE)
+            self.check_terminal(result.stderr)
             self.assertIn(b'--help', result.stderr)
 
     def test_two_devices(self):

@@ -14,6 +14,7 @@ TABLE = [
     ('core/nldev', ['core/base'], ['netlink']),
     ('core/sysfs', ['core/base'], []),
     ('core/naming', ['core/base'], []),
+    ('core/config', ['core/base', 'core/naming'], []),
     ('udev-helpers', ['core'], ['syslog']),
     ('daemon', ['core'], ['systemd', 'libudev', 'syslog']),
     ('ctl', ['core'], ['systemd']),

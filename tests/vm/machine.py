@@ -37,6 +37,14 @@ class MachineError(Exception):
     pass
 
 
+class EmulatorStalled(MachineError):
+    """The guest's kernel died because the emulated timer stopped. It says nothing of what runs in the machine."""
+
+
+# what the RCU code of the kernel says when no timer interrupt comes any more (print_other_cpu_stall(), kernel/rcu/tree_stall.h)
+STALLED = "kthread timer wakeup didn't happen"
+
+
 @functools.cache
 def layers(suite):
     """The image and the build tree of a suite, made if what they are made of has changed."""
@@ -240,8 +248,14 @@ class Machine:
                 raise TimeoutError('a command in the machine did not end in time')
             data = self._agent.recv(1 << 16)
             if not data:
-                raise MachineError('the agent is gone')
+                raise self._agent_gone()
             self._buffer += data
+
+    def _agent_gone(self):
+        with open(f'{self.directory}/console.log', errors='replace') as file:
+            console = file.read()
+        kind = EmulatorStalled if STALLED in console else MachineError
+        return kind(f'the agent is gone; the console ends in:\n{console[-2000:]}')
 
     def run(self, script, timeout=120, check=True):
         """The output of a bash script; raises if it fails, unless check is off."""

@@ -5,14 +5,12 @@
 #include "core/base/text.hpp"
 #include "core/naming/links.hpp"
 #include "udev-helpers/rdma_id/log.hpp"
+#include "udev-helpers/rdma_id/state_link.hpp"
 
 #include <array>
 #include <cerrno>
-#include <climits>
-#include <cstdlib>
 #include <dirent.h>
 #include <fcntl.h>
-#include <sys/file.h>
 #include <sys/stat.h>
 
 namespace rdmad::rdma_id {
@@ -38,31 +36,9 @@ std::string to_text(const Claimant& claimant)
            claimant.sysname;
 }
 
-std::optional<std::string> read_link(const std::string& path)
-{
-    char target[NAME_MAX];
-    const ssize_t size = readlink(path.c_str(), target, sizeof target);
-    if (size < 0)
-        return std::nullopt;
-    return std::string(target, static_cast<size_t>(size));
-}
-
 bool is_before(const Claimant& a, const Claimant& b)
 {
     return std::pair(a.index, a.port) < std::pair(b.index, b.port);
-}
-
-/// Makes a symbolic link, or puts it in place of another, and its directory if need be. 0, or an
-/// errno value.
-int replace_link(const std::string& target, const std::string& path)
-{
-    const auto fresh = path + ".new";
-    unlink(fresh.c_str());
-    if (symlink(target.c_str(), fresh.c_str()) < 0 && errno == ENOENT) {
-        mkdir(path.substr(0, path.rfind('/')).c_str(), 0755);
-        [[maybe_unused]] const int again = symlink(target.c_str(), fresh.c_str());
-    }
-    return rename(fresh.c_str(), path.c_str()) < 0 ? errno : 0;
 }
 
 std::string link_name(const Claim& claim)
@@ -172,17 +148,6 @@ std::vector<std::string> Claims::losers_of(const std::string& key) const
     return names;
 }
 
-/// Only nodes with one GUID, and nodes that go, need it. Nobody but root may open the file: who
-/// could lock it could hold up udev.
-Result<UniqueFd> Claims::lock() const
-{
-    const auto path = directory_ + "/lock";
-    UniqueFd file(::open(path.c_str(), O_RDWR | O_CREAT | O_NOFOLLOW | O_CLOEXEC, 0600));
-    if (!file || flock(file.get(), LOCK_EX) < 0)
-        return fail(errno, path);
-    return file;
-}
-
 /// 0, or an errno value.
 int Claims::take(const std::string& claimant, const std::string& path) const
 {
@@ -214,7 +179,7 @@ Result<bool> Claims::settle(const Claim& claim)
         return true;
 
     // from here on a claim changes hands, by one process at a time
-    const auto held = writable_ ? lock() : Result<UniqueFd>();
+    const auto held = writable_ ? lock_state(directory_) : Result<UniqueFd>();
     if (!held)
         return tl::unexpected<Error>(held.error());
     // released meanwhile: whoever is first takes it
@@ -271,7 +236,8 @@ void Claims::release_link(const std::string& key, uint32_t index, Node node,
 void Claims::release(uint32_t index, Node node, const std::vector<uint64_t>& port_guids,
                      std::optional<uint64_t> node_guid)
 {
-    const auto held = lock();
+    // only nodes with one GUID, and nodes that go, need it
+    const auto held = lock_state(directory_);
     const bool is_last_call = node == Node::device;
     for (const auto each : device_nodes) {
         if (!held || (!is_last_call && each != node))

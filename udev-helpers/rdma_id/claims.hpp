@@ -50,7 +50,6 @@ public:
                  std::optional<uint64_t> node_guid);
 
 private:
-    [[nodiscard]] Result<UniqueFd> lock() const;
     [[nodiscard]] Result<bool> is_alive(uint64_t guid, const Claimant& owner);
     [[nodiscard]] std::string path(const char* kind, const std::string& key) const;
     [[nodiscard]] int take(const std::string& claimant, const std::string& path) const;

@@ -9,6 +9,7 @@ enum ExitCode {
     exit_not_found = 1,
     exit_usage = 2,
     exit_refused = 3,
+    exit_in_the_way = 4,
 };
 
 } // namespace rdmad::rdma_id

@@ -4,9 +4,12 @@
 #include "udev-helpers/rdma_id/claims.hpp"
 #include "udev-helpers/rdma_id/exit_code.hpp"
 #include "udev-helpers/rdma_id/index.hpp"
+#include "udev-helpers/rdma_id/known_names.hpp"
 #include "udev-helpers/rdma_id/log.hpp"
 #include "udev-helpers/rdma_id/modules.hpp"
 #include "udev-helpers/rdma_id/names.hpp"
+#include "udev-helpers/rdma_id/naming.hpp"
+#include "udev-helpers/rdma_id/naming_switch.hpp"
 #include "udev-helpers/rdma_id/options.hpp"
 #include "udev-helpers/rdma_id/rename.hpp"
 
@@ -23,6 +26,8 @@ namespace {
 constexpr char state_directory[] = "/run/rdmad";
 constexpr char udev_run[] = "/run/udev";
 constexpr char module_lists[] = "/etc/rdma/modules";
+/// The event that follows tells the rest, under the new name; systemd makes no unit of this one.
+constexpr char renaming[] = "ID_RENAMING=1\n";
 
 std::string_view environment(const char* name)
 {
@@ -55,6 +60,8 @@ Result<std::string> describe(const Options& options, const sysfs::Directory& roo
     if (!*identity)
         return std::string();
 
+    if (options.test_link)
+        return explain_name(client, root, subject, **identity, state_directory);
     if (subject.node == Node::device) {
         if (auto loaded = load_modules(client, root, **identity, options.load, module_lists);
             !loaded)
@@ -64,6 +71,13 @@ Result<std::string> describe(const Options& options, const sysfs::Directory& roo
                     follow_rename(client, root, **identity, environment("DEVPATH_OLD"), udev_run);
                 !followed)
                 warn(followed.error().message());
+        if (options.rename && environment("ACTION") == "add") {
+            const auto renamed = give_name(client, root, subject, **identity, state_directory);
+            if (!renamed)
+                warn(renamed.error().message());
+            else if (*renamed)
+                return renaming;
+        }
     }
     Claims claims(client, root, state_directory, options.event);
     const auto names = names_of(**identity, claims);
@@ -81,7 +95,7 @@ Result<std::string> describe(const Options& options, const sysfs::Directory& roo
 }
 
 /// A device or node has gone: what it was is in the environment, out of udev's database.
-void release_claims(const sysfs::Directory& root)
+void forget(const sysfs::Directory& root)
 {
     const auto index = text::parse_u32(environment("ID_RDMA_INDEX"));
     const auto node =
@@ -95,6 +109,8 @@ void release_claims(const sysfs::Directory& root)
                 guids.push_back(*guid);
     Claims(root, state_directory)
         .release(*index, *node, guids, text::parse_hex_u64(environment("ID_RDMA_NODE_GUID")));
+    if (*node == Node::device)
+        KnownNames(state_directory).forget(*index);
 }
 
 ExitCode refused(const Error& error)
@@ -118,8 +134,24 @@ ExitCode print(const std::string& text)
                                                         : refused({errno, "standard output"});
 }
 
+ExitCode switch_naming(NamingVerb verb)
+{
+    const NamingSwitch naming;
+    if (verb == NamingVerb::status)
+        return print(naming.status());
+    const auto outcome = verb == NamingVerb::enable ? naming.enable() : naming.disable();
+    if (outcome)
+        return print(*outcome);
+    if (outcome.error().code != EEXIST)
+        return refused(outcome.error());
+    warn(outcome.error().context);
+    return exit_in_the_way;
+}
+
 ExitCode run(const Options& options)
 {
+    if (options.naming)
+        return switch_naming(*options.naming);
     if (!options.device && environment("DEVPATH").empty()) {
         warn("no DEVICE given, and no udev event in the environment; see rdma_id --help");
         return exit_usage;
@@ -128,7 +160,7 @@ ExitCode run(const Options& options)
     if (!root || !*root)
         return refused({ENOENT, "/sys"});
     if (options.event && environment("ACTION") == "remove") {
-        release_claims(**root);
+        forget(**root);
         return exit_found;
     }
     const auto subject = subject_of(options, **root);

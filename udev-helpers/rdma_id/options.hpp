@@ -8,11 +8,15 @@ namespace rdmad::rdma_id {
 
 enum class Format { summary, properties, json };
 enum class Load { needed, listed, nothing };
+enum class NamingVerb { enable, disable, status };
 
 struct Options {
     Format format = Format::summary;
     Load load = Load::needed;
     bool event = false;                ///< run by udev's rules: keep the books below /run/rdmad
+    bool rename = false;               ///< in an "add" event: give the device its name
+    bool test_link = false;            ///< tell what name the device would get, and why
+    std::optional<NamingVerb> naming;  ///< say or change who names devices; nothing else
     std::optional<std::string> device; ///< none: the event that the environment tells of
 };
 

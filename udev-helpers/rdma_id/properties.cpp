@@ -15,14 +15,6 @@ using naming::LinkType;
 // 48 bytes a link at most, with its blank; the rules take eight portions
 constexpr size_t links_per_portion = 20;
 
-/// enum rdma_node_type, include/rdma/ib_verbs.h
-std::string node_type_name(std::optional<uint8_t> type)
-{
-    constexpr std::array names = {"",     "ca",    "switch",    "router",
-                                  "rnic", "usnic", "usnic-udp", "unspecified"};
-    return type && *type < names.size() ? names[*type] : "";
-}
-
 /// enum ib_port_state, include/rdma/ib_verbs.h
 std::string state_name(std::optional<uint8_t> state)
 {
@@ -186,6 +178,14 @@ private:
 };
 
 } // namespace
+
+// include/rdma/ib_verbs.h
+std::string node_type_name(std::optional<uint8_t> type)
+{
+    constexpr std::array names = {"",     "ca",    "switch",    "router",
+                                  "rnic", "usnic", "usnic-udp", "unspecified"};
+    return type && *type < names.size() ? names[*type] : "";
+}
 
 std::vector<std::pair<std::string, std::string>> properties(const Identity& identity,
                                                             const Names& names)

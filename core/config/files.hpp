@@ -1,0 +1,27 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+#pragma once
+
+#include "core/config/ini.hpp"
+
+#include <optional>
+
+namespace rdmad::config {
+
+/// A configuration file and its drop-ins, as assignments in the order in which they count.
+struct File {
+    std::string name; ///< "10-storage.link"
+    std::string path;
+    std::vector<Assignment> assignments = {};
+    std::vector<Problem> problems = {}; ///< it cannot be read, or not whole
+};
+
+/// The files of some folders whose names end in suffix, in the order of their names whatever folder
+/// they are in. Of two with one name the one in the earlier folder counts; one that is empty, or a
+/// link to /dev/null, hides the others of its name. Drop-ins are the files NAME.d/*.conf of all
+/// folders, ordered and hidden alike (systemd.unit(5)).
+/// root goes before each folder: empty, or the root of an image.
+[[nodiscard]] std::vector<File> read_files(const std::string& root,
+                                           const std::vector<std::string>& folders,
+                                           const std::string& suffix);
+
+} // namespace rdmad::config

@@ -1,0 +1,45 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <string_view>
+#include <vector>
+
+// The syntax of systemd.syntax(7), as bytes: sections, KEY=VALUE, comments, lines continued by "\".
+// Pure and total.
+
+namespace rdmad::config {
+
+/// What is wrong with a file, and where.
+struct Problem {
+    std::string file = {};
+    uint32_t line = 0; ///< 0: the file as a whole
+    std::string key = {};
+    std::string what = {};
+
+    /// "/etc/rdmad/link.d/10-storage.link:7: NamePolicy: 'pth' is no policy"
+    [[nodiscard]] std::string message() const;
+};
+
+struct Assignment {
+    std::string section;
+    std::string key;
+    std::string value; ///< valid UTF-8, without white space at the ends; may be empty
+    std::string file = {};
+    uint32_t line = 0; ///< the first one
+};
+
+struct Ini {
+    std::vector<Assignment> assignments;
+    std::vector<Problem> problems;
+};
+
+/// Sections and keys that begin with "X-" are for others, and left out. file is for the places.
+[[nodiscard]] Ini parse_ini(std::string_view text, const std::string& file);
+
+/// The words of a list; a word in '' or "" may hold blanks, and "\" takes the next character as it
+/// is. False if a quote does not end.
+[[nodiscard]] bool split_words(std::string_view value, std::vector<std::string>& words);
+
+} // namespace rdmad::config

@@ -1,0 +1,198 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+#include "core/config/match.hpp"
+
+#include "core/base/text.hpp"
+
+#include <algorithm>
+#include <array>
+#include <strings.h>
+
+namespace rdmad::config {
+
+namespace {
+
+using Values = std::vector<std::string_view>;
+
+struct ListKey {
+    const char* name;
+    bool is_guid;
+    Values (*values)(const Facts&);
+};
+
+template <auto Member>
+Values one(const Facts& facts)
+{
+    return {facts.*Member};
+}
+
+template <auto Member>
+Values all(const Facts& facts)
+{
+    return {(facts.*Member).begin(), (facts.*Member).end()};
+}
+
+constexpr std::array list_keys = {
+    ListKey{"OriginalName", false, one<&Facts::original_name>},
+    ListKey{"Driver", false, one<&Facts::driver>},
+    ListKey{"Path", false, one<&Facts::path>},
+    ListKey{"NodeType", false, one<&Facts::node_type>},
+    ListKey{"NodeGUID", true, one<&Facts::node_guid>},
+    ListKey{"SysImageGUID", true, one<&Facts::sys_image_guid>},
+    ListKey{"PortGUID", true, all<&Facts::port_guids>},
+    ListKey{"LinkType", false, all<&Facts::link_types>},
+    ListKey{"NetDev", false, all<&Facts::netdevs>},
+    ListKey{"Host", false, one<&Facts::host>},
+};
+
+const ListKey* find_list(std::string_view key)
+{
+    const auto* found = std::find_if(list_keys.begin(), list_keys.end(),
+                                     [&](const ListKey& list) { return key == list.name; });
+    return found == list_keys.end() ? nullptr : found;
+}
+
+/// "0x506b:4b03:00A1:b2c3" and "506b4b0300a1b2c3" are one.
+std::string plain_guid(std::string_view word)
+{
+    const bool is_negated = word.starts_with('!');
+    if (is_negated)
+        word.remove_prefix(1);
+    if (word.starts_with("0x") || word.starts_with("0X"))
+        word.remove_prefix(2);
+    std::string guid = is_negated ? "!" : "";
+    for (const char c : word)
+        if (c != ':')
+            guid += c >= 'A' && c <= 'F' ? static_cast<char>(c - 'A' + 'a') : c;
+    return guid;
+}
+
+/// Takes a "!" off the front.
+bool take_negation(std::string_view& condition)
+{
+    const bool is_negated = condition.starts_with('!');
+    if (is_negated)
+        condition.remove_prefix(1);
+    return is_negated;
+}
+
+bool property_holds(std::string_view condition, const Facts& facts)
+{
+    const bool is_negated = take_negation(condition);
+    const auto equals = condition.find('=');
+    const auto value =
+        facts.property ? facts.property(std::string(condition.substr(0, equals))) : std::nullopt;
+    const bool matches = value && glob_matches(std::string(condition.substr(equals + 1)), *value);
+    return matches != is_negated;
+}
+
+/// A word matches itself, and the word before a "=" (systemd.unit(5), ConditionKernelCommandLine=).
+bool kernel_command_line_holds(std::string_view condition, const Facts& facts)
+{
+    const bool is_negated = take_negation(condition);
+    std::vector<std::string> words;
+    (void)split_words(facts.kernel_command_line, words);
+    const bool matches = std::any_of(words.begin(), words.end(), [&](const std::string& word) {
+        return word == condition || word.substr(0, word.find('=')) == condition;
+    });
+    return matches != is_negated;
+}
+
+/// "yes", "vm", "container" or what systemd-detect-virt(1) prints.
+bool virtualization_holds(std::string_view condition, const Facts& facts)
+{
+    const bool is_negated = take_negation(condition);
+    const auto seen = facts.virtualization ? facts.virtualization() : "none";
+    const auto wanted = parse_boolean(condition);
+    const auto words = text::split(seen, ' ');
+    const bool matches = wanted ? *wanted == (seen != "none")
+                                : std::find(words.begin(), words.end(), condition) != words.end();
+    return matches != is_negated;
+}
+
+std::string joined(const Values& values)
+{
+    std::string text;
+    for (const auto value : values)
+        text += (text.empty() ? "" : " ") + text::escape_terminal(value);
+    return text;
+}
+
+} // namespace
+
+std::optional<bool> parse_boolean(std::string_view text)
+{
+    const std::string word(text);
+    for (const auto* yes : {"yes", "true", "on", "1", "y", "t"})
+        if (strcasecmp(word.c_str(), yes) == 0)
+            return true;
+    for (const auto* no : {"no", "false", "off", "0", "n", "f"})
+        if (strcasecmp(word.c_str(), no) == 0)
+            return false;
+    return std::nullopt;
+}
+
+std::string Match::set(const std::string& key, const std::string& value)
+{
+    std::vector<std::string> words;
+    if (!split_words(value, words))
+        return "a quote does not end";
+    if (const auto* list = find_list(key)) {
+        if (list->is_guid)
+            std::transform(words.begin(), words.end(), words.begin(), plain_guid);
+        auto& patterns = lists_[key];
+        if (words.empty())
+            patterns.clear();
+        patterns.add(words);
+        return {};
+    }
+    if (key == "Virtualization") {
+        if (words.size() > 1)
+            return "takes one word";
+        virtualization_ = words.empty() ? std::nullopt : std::optional(words[0]);
+        return {};
+    }
+    if (key != "Property" && key != "KernelCommandLine")
+        return "there is no such key in [Match]";
+
+    auto& conditions = key == "Property" ? properties_ : kernel_command_line_;
+    if (words.empty())
+        conditions.clear();
+    for (auto& word : words) {
+        if (key == "Property" && word.find('=') == std::string::npos)
+            return "'" + text::escape_terminal(word) + "' is no PROPERTY=VALUE";
+        conditions.push_back(std::move(word));
+    }
+    return {};
+}
+
+bool Match::empty() const
+{
+    return std::all_of(lists_.begin(), lists_.end(),
+                       [](const auto& list) { return list.second.empty(); }) &&
+           properties_.empty() && kernel_command_line_.empty() && !virtualization_;
+}
+
+std::string Match::why_not(const Facts& facts) const
+{
+    for (const auto& [key, patterns] : lists_) {
+        auto values = find_list(key)->values(facts);
+        if (key == "Host" && !facts.machine_id.empty())
+            values.push_back(facts.machine_id);
+        // what is not told matches no pattern, not even "*"
+        std::erase(values, std::string_view());
+        if (!patterns.holds(values))
+            return key + "=" + text::escape_terminal(patterns.text()) + " does not match " +
+                   (values.empty() ? "a device without" : "'" + joined(values) + "'");
+    }
+    for (const auto& condition : properties_)
+        if (!property_holds(condition, facts))
+            return "Property=" + text::escape_terminal(condition) + " does not hold";
+    for (const auto& condition : kernel_command_line_)
+        if (!kernel_command_line_holds(condition, facts))
+            return "KernelCommandLine=" + text::escape_terminal(condition) + " does not hold";
+    if (virtualization_ && !virtualization_holds(*virtualization_, facts))
+        return "Virtualization=" + text::escape_terminal(*virtualization_) + " does not hold";
+    return {};
+}
+
+} // namespace rdmad::config

@@ -1,0 +1,54 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+#pragma once
+
+#include "core/config/ini.hpp"
+#include "core/config/pattern.hpp"
+
+#include <functional>
+#include <map>
+#include <optional>
+
+namespace rdmad::config {
+
+/// What a [Match] section can ask about. GUIDs are 16 lower-case digits.
+struct Facts {
+    std::string original_name = {};
+    std::string driver = {};
+    std::string path = {}; ///< "pci-0000:c1:00.0", as udev's ID_PATH
+    std::string node_type = {};
+    std::string node_guid = {};
+    std::string sys_image_guid = {};
+    std::vector<std::string> port_guids = {};
+    std::vector<std::string> link_types = {};
+    std::vector<std::string> netdevs = {};
+    std::string host = {};
+    std::string machine_id = {};
+    std::string kernel_command_line = {};
+    /// Of the udev event; none if it is not set.
+    std::function<std::optional<std::string>(const std::string&)> property = {};
+    /// "vm kvm", "container lxc" or "none"; costs a program, so it is asked only where it counts.
+    std::function<std::string()> virtualization = {};
+};
+
+/// A [Match] section. All keys must hold.
+class Match {
+public:
+    /// Empty, or what is wrong. An empty value forgets what the key had so far.
+    [[nodiscard]] std::string set(const std::string& key, const std::string& value);
+    [[nodiscard]] bool empty() const;
+
+    /// Empty if it holds, else the key that does not: "Driver=mlx5_* does not match 'siw'".
+    [[nodiscard]] std::string why_not(const Facts& facts) const;
+
+private:
+    /// By key; std::map for messages in an order that stays.
+    std::map<std::string, PatternList, std::less<>> lists_;
+    std::vector<std::string> properties_;          ///< [!]KEY=GLOB
+    std::vector<std::string> kernel_command_line_; ///< [!]WORD, or [!]KEY=VALUE
+    std::optional<std::string> virtualization_;
+};
+
+/// "yes", "true", "on", "1" and their opposites; none for anything else.
+[[nodiscard]] std::optional<bool> parse_boolean(std::string_view text);
+
+} // namespace rdmad::config

@@ -1,0 +1,46 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+#pragma once
+
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace rdmad::config {
+
+/// A list of shell patterns as in systemd.link(5). A list that begins with "!" holds where none of
+/// its patterns matches.
+class PatternList {
+public:
+    /// Adds the words of one assignment.
+    void add(const std::vector<std::string>& words);
+    void clear()
+    {
+        patterns_.clear();
+    }
+    [[nodiscard]] bool empty() const
+    {
+        return patterns_.empty();
+    }
+
+    /// Whether some value matches a pattern, and none a negated one. An empty list holds for
+    /// anything.
+    [[nodiscard]] bool holds(const std::vector<std::string_view>& values) const;
+    [[nodiscard]] bool holds(std::string_view value) const
+    {
+        return holds(std::vector<std::string_view>{value});
+    }
+    /// As they were given, for a message.
+    [[nodiscard]] std::string text() const;
+
+private:
+    struct Pattern {
+        bool is_negated;
+        std::string glob;
+    };
+    std::vector<Pattern> patterns_;
+};
+
+/// fnmatch(3): *, ? and [], none of which is special at a "/" or a leading ".".
+[[nodiscard]] bool glob_matches(const std::string& glob, std::string_view value);
+
+} // namespace rdmad::config

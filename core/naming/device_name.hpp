@@ -1,0 +1,83 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <string_view>
+
+// Names of RDMA devices, rdmad.link(5). Names outlive reboots in other people's configuration, so
+// the rules for them come in schemes: a scheme that was released never changes, a better rule makes
+// a new one. Change the table of schemes in the man page together with this file.
+
+namespace rdmad::naming {
+
+enum class Scheme {
+    rdma_core, ///< byte for byte what rdma-core 65's rdma_rename gives, with all its gaps
+    v1         ///< rdmad 0.1
+};
+
+[[nodiscard]] std::optional<Scheme> parse_scheme(std::string_view text);
+[[nodiscard]] std::string_view to_string(Scheme scheme);
+
+enum class Policy { keep, kernel, netdev, onboard, slot, path, guid };
+
+[[nodiscard]] std::optional<Policy> parse_policy(std::string_view text);
+[[nodiscard]] std::string_view to_string(Policy policy);
+
+struct PciAddress {
+    uint32_t domain = 0;
+    uint32_t bus = 0;
+    uint32_t device = 0; ///< PCI's "slot"; not that of a hot-plug slot
+    uint32_t function = 0;
+
+    friend bool operator==(const PciAddress&, const PciAddress&) = default;
+};
+
+/// "0000:c1:00.1" as sysfs has it; domains have four digits or more (VMD).
+[[nodiscard]] std::optional<PciAddress> parse_pci_address(std::string_view text);
+/// "0000:c1:00" without a function, as the address of a hot-plug slot.
+[[nodiscard]] std::optional<PciAddress> parse_pci_slot_address(std::string_view text);
+
+/// Where on PCI a device sits. A virtual function sits where its physical function does.
+struct PciPlace {
+    PciAddress address;            ///< of the physical function
+    bool has_ari = false;          ///< device and function are one number of eight bits
+    bool is_multifunction = false; ///< bit 7 of the header type
+    std::optional<uint32_t> virtual_function = {};
+    std::optional<uint32_t> slot = {}; ///< number of the hot-plug slot that this very device is in
+};
+
+/// What names are composed of.
+struct Place {
+    std::string_view prefix = {}; ///< nldev::Device::protocol, empty if the kernel tells none
+    std::optional<PciPlace> pci = {};
+    bool is_on_auxiliary_bus = false;           ///< between the device and its PCI function
+    std::optional<uint32_t> sub_function = {};  ///< sfnum of the auxiliary device
+    std::optional<uint32_t> onboard_index = {}; ///< acpi_index, or index, of the physical function
+    bool onboard_index_is_of_parent = false;    ///< of the PF of a VF, the PCI function of an SF
+    uint64_t node_guid = 0;
+    uint32_t ports = 1;
+    std::optional<std::string> netdev = {};     ///< of the only port
+    std::optional<std::string> port_label = {}; ///< "p0": of the only port, told by its netdev
+};
+
+/// A name, or why the policy gives none.
+struct Composed {
+    std::string name = {};
+    std::string why_not = {};
+};
+
+/// policy is none of keep and kernel, which take the name that is there. with_label: append the
+/// physical port label (scheme v1).
+[[nodiscard]] Composed compose(Policy policy, const Place& place, Scheme scheme, bool with_label);
+
+/// Why a device may not be called that, empty if it may: 1 to 63 letters, digits, "_", "-" and ".",
+/// none of ".", "..", a number, or a name of ours for the moment of a swap. The kernel takes
+/// anything: after a rename to "a/b" all of /sys/class/infiniband reads as empty.
+[[nodiscard]] std::string refusal(std::string_view name);
+
+/// What a device is called while two swap their names.
+[[nodiscard]] std::string temporary_name(uint32_t index);
+
+} // namespace rdmad::naming

@@ -1,0 +1,164 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+#include "udev-helpers/rdma_id/decision.hpp"
+
+#include "core/base/text.hpp"
+#include "udev-helpers/rdma_id/place.hpp"
+#include "udev-helpers/rdma_id/properties.hpp"
+
+#include <algorithm>
+
+namespace rdmad::rdma_id {
+
+namespace {
+
+using naming::Policy;
+
+constexpr uint8_t chosen_by_user = 1; // RDMA_NAME_ASSIGN_TYPE_USER
+
+std::vector<std::string> port_guids(const Identity& identity)
+{
+    std::vector<std::string> guids;
+    for (const auto& port : identity.ports)
+        if (port.guid)
+            guids.push_back(text::format_guid(*port.guid));
+    return guids;
+}
+
+config::Facts facts_of(const config::Facts& host, const Identity& identity,
+                       const Location& location, const std::string& original)
+{
+    auto facts = host;
+    facts.original_name = original;
+    facts.driver = identity.driver.value_or("");
+    facts.path = location.path;
+    facts.node_type = node_type_name(identity.device.node_type);
+    facts.node_guid = text::format_guid(identity.device.node_guid);
+    facts.sys_image_guid = text::format_guid(identity.device.sys_image_guid);
+    facts.port_guids = port_guids(identity);
+    for (const auto& port : identity.ports) {
+        facts.link_types.emplace_back(naming::to_string(port.link_type));
+        if (port.netdev)
+            facts.netdevs.push_back(*port.netdev);
+    }
+    return facts;
+}
+
+config::Specifiers specifiers_of(const config::Facts& facts, const naming::Place& place)
+{
+    const auto first = [](const std::vector<std::string>& list) {
+        return list.empty() ? "" : list[0];
+    };
+    return {.original_name = facts.original_name,
+            .driver = facts.driver,
+            .prefix = std::string(place.prefix),
+            .link_type = first(facts.link_types),
+            .node_guid = place.node_guid != 0 ? facts.node_guid : "",
+            .port_guid = first(facts.port_guids),
+            .netdev = place.netdev.value_or(""),
+            .port_label = place.port_label.value_or("")};
+}
+
+bool wants_label(const config::LinkFile& file)
+{
+    return file.port_label || file.name.find("%l") != std::string::npos;
+}
+
+bool has_policy(const config::LinkFile& file, Policy policy)
+{
+    return std::find(file.policies.begin(), file.policies.end(), policy) != file.policies.end();
+}
+
+/// Whether somebody renamed the device after us. Before us, a user's name cannot be told from the
+/// kernel's.
+bool was_renamed(const std::optional<KnownName>& known, const std::string& name)
+{
+    return known && name != known->given && name != known->original;
+}
+
+class Decider {
+public:
+    Decider(const config::LinkFile& file, const config::Facts& facts, const naming::Place& place,
+            Decision& decision)
+        : file_(file), facts_(facts), place_(place), decision_(decision)
+    {
+    }
+
+    void run(bool was_renamed)
+    {
+        for (const auto policy : file_.policies) {
+            if (policy == Policy::keep && was_renamed) {
+                decision_.keeps = "somebody has renamed it, and policy keep comes first";
+                return;
+            }
+            add(std::string(to_string(policy)), by(policy));
+        }
+        if (!file_.name.empty())
+            add("Name=", config::expand_name(file_.name, specifiers_of(facts_, place_)));
+    }
+
+private:
+    naming::Composed by(Policy policy) const
+    {
+        if (policy == Policy::keep)
+            return {.why_not = "nobody has renamed it"};
+        if (policy == Policy::kernel)
+            return {.name = decision_.original};
+        return naming::compose(policy, place_, decision_.scheme, file_.port_label);
+    }
+
+    void add(std::string by, naming::Composed outcome)
+    {
+        decision_.attempts.push_back({std::move(by), std::move(outcome)});
+    }
+
+    const config::LinkFile& file_;
+    const config::Facts& facts_;
+    const naming::Place& place_;
+    Decision& decision_;
+};
+
+} // namespace
+
+std::vector<std::string> Decision::candidates() const
+{
+    std::vector<std::string> names;
+    if (keeps.empty())
+        for (const auto& attempt : attempts)
+            if (!attempt.outcome.name.empty())
+                names.push_back(attempt.outcome.name);
+    return names;
+}
+
+Decision decide_name(const DecisionInput& input, const sysfs::RdmaDevice& device,
+                     const Identity& identity)
+{
+    const auto known = input.known.find(identity.device.index);
+    Decision decision;
+    decision.original = known ? known->original : identity.device.name;
+    if (identity.device.name_assign_type == chosen_by_user)
+        decision.keeps = "a user chose its name when the device was made";
+
+    LocateOptions options{.with_slot = false, .with_label = false};
+    auto location = locate(input.root, device, identity, options);
+    const auto facts = facts_of(input.host, identity, location, decision.original);
+    decision.file = input.files.find(facts);
+    if (!decision.file)
+        return decision;
+    if (!decision.file->problems.empty()) {
+        decision.keeps = "the file that matches it has problems";
+        return decision;
+    }
+    const auto scheme = decision.file->scheme.value_or(naming::Scheme::v1);
+    decision.scheme = input.scheme_asked.value_or(scheme);
+
+    const LocateOptions wanted{.scheme = decision.scheme,
+                               .with_slot = has_policy(*decision.file, Policy::slot),
+                               .with_label = wants_label(*decision.file)};
+    if (wanted != options)
+        location = locate(input.root, device, identity, wanted);
+    Decider(*decision.file, facts, location.place, decision)
+        .run(was_renamed(known, identity.device.name));
+    return decision;
+}
+
+} // namespace rdmad::rdma_id

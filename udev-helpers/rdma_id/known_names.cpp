@@ -1,0 +1,44 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+#include "udev-helpers/rdma_id/known_names.hpp"
+
+#include "core/base/text.hpp"
+#include "core/naming/links.hpp"
+#include "udev-helpers/rdma_id/state_link.hpp"
+
+#include <unistd.h>
+
+namespace rdmad::rdma_id {
+
+std::string KnownNames::path(uint32_t index) const
+{
+    return directory_ + "/" + std::to_string(index);
+}
+
+std::optional<KnownName> KnownNames::find(uint32_t index) const
+{
+    const auto text = read_link(path(index));
+    return text ? parse_known_name(*text) : std::nullopt;
+}
+
+void KnownNames::remember(uint32_t index, const KnownName& name) const
+{
+    // a name with a blank cannot be kept apart; the kernel gives none
+    const auto text = name.original + " " + name.given;
+    if (parse_known_name(text))
+        replace_link(text, path(index));
+}
+
+void KnownNames::forget(uint32_t index) const
+{
+    unlink(path(index).c_str());
+}
+
+std::optional<KnownName> parse_known_name(std::string_view text)
+{
+    const auto words = text::split(text, ' ');
+    if (words.size() != 2 || !naming::is_safe_name(words[0]) || !naming::is_safe_name(words[1]))
+        return std::nullopt;
+    return KnownName{std::string(words[0]), std::string(words[1])};
+}
+
+} // namespace rdmad::rdma_id

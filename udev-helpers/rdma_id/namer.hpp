@@ -1,0 +1,37 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+#pragma once
+
+#include "udev-helpers/rdma_id/decision.hpp"
+
+namespace rdmad::rdma_id {
+
+/// Gives devices the names that were decided for them.
+class Namer {
+public:
+    /// directory: /run/rdmad. All must outlive the namer.
+    Namer(nldev::Client& client, const DecisionInput& input, std::string directory)
+        : client_(client), input_(input), directory_(std::move(directory))
+    {
+    }
+
+    /// Renames the device to the first name that no other device has; one that has it but should be
+    /// called otherwise is renamed first, over a temporary name if the two swap. Whether the name
+    /// changed. What could not be had is told in the journal.
+    [[nodiscard]] Result<bool> settle(const Identity& identity, const Decision& decision);
+
+private:
+    [[nodiscard]] Result<bool> take_first_free(const Identity& identity, const Decision& decision);
+    [[nodiscard]] Result<bool> take(const Identity& identity, const Decision& decision,
+                                    const std::string& name);
+    [[nodiscard]] Result<bool> make_free(const std::string& name);
+    [[nodiscard]] Result<bool> move_on(const nldev::Device& holder);
+    [[nodiscard]] bool is_being_settled(uint32_t index) const;
+    void leave_temporary_name(const Identity& identity, const Decision& decision);
+
+    nldev::Client& client_;
+    const DecisionInput& input_;
+    std::string directory_;
+    std::vector<uint32_t> settling_; ///< indexes: the device, who has its name, who has that one's
+};
+
+} // namespace rdmad::rdma_id

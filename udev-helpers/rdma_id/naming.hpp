@@ -1,0 +1,19 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+#pragma once
+
+#include "udev-helpers/rdma_id/identity.hpp"
+
+namespace rdmad::rdma_id {
+
+/// Gives the device of an "add" event the name that the .link files of this system decide on.
+/// Whether it has changed: then the path of the event is gone.
+[[nodiscard]] Result<bool> give_name(nldev::Client& client, const sysfs::Directory& root,
+                                     const Subject& subject, const Identity& identity,
+                                     const std::string& state_directory);
+
+/// What give_name() would do and why, for a person. Changes nothing.
+[[nodiscard]] Result<std::string> explain_name(nldev::Client& client, const sysfs::Directory& root,
+                                               const Subject& subject, const Identity& identity,
+                                               const std::string& state_directory);
+
+} // namespace rdmad::rdma_id

@@ -1,0 +1,194 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+#include "udev-helpers/rdma_id/naming_switch.hpp"
+
+#include "core/base/c_ptr.hpp"
+#include "core/base/text.hpp"
+#include "core/base/unique_fd.hpp"
+#include "udev-helpers/rdma_id/program.hpp"
+
+#include <array>
+#include <cerrno>
+#include <cstdio>
+#include <dirent.h>
+#include <fcntl.h>
+#include <sys/stat.h>
+
+namespace rdmad::rdma_id {
+
+namespace {
+
+constexpr char file_name[] = "60-rdma-persistent-naming.rules";
+constexpr char etc[] = "/etc/udev/rules.d";
+// in the order in which udev looks (udev(7)); /lib where it is not /usr/lib
+constexpr std::array folders = {etc, "/run/udev/rules.d", "/usr/local/lib/udev/rules.d",
+                                "/usr/lib/udev/rules.d", "/lib/udev/rules.d"};
+constexpr std::string_view marker = "# rdmad names RDMA devices";
+constexpr char rules[] =
+    "# rdmad names RDMA devices: this file stands in place of rdma-core's of the same name.\n"
+    "# \"rdma_id --naming disable\" takes it away. See rdmad.link(5).\n"
+    "ACTION==\"add\", SUBSYSTEM==\"infiniband\", ENV{.RDMAD_NAMING}=\"1\"\n";
+constexpr size_t max_size = 64 * 1024;
+
+std::string read_file(const std::string& path)
+{
+    const UniqueFd file(open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY));
+    std::string text(max_size, '\0');
+    const ssize_t size = file ? read(file.get(), text.data(), text.size()) : 0;
+    text.resize(size > 0 ? static_cast<size_t>(size) : 0);
+    return text;
+}
+
+bool exists(const std::string& path)
+{
+    struct stat status;
+    return lstat(path.c_str(), &status) == 0;
+}
+
+bool renames(const std::string& text)
+{
+    for (const auto line : text::split(text, '\n'))
+        if (!text::trim(line).starts_with('#') &&
+            (line.find("rdma_rename") != std::string_view::npos ||
+             line.find("rdma dev set") != std::string_view::npos))
+            return true;
+    return false;
+}
+
+/// All of it on the disk, or nothing.
+Result<void> write_new(const std::string& path, std::string_view text)
+{
+    const auto fresh = path + ".new";
+    UniqueFd file(open(fresh.c_str(), O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC | O_NOFOLLOW, 0644));
+    if (!file)
+        return fail(errno, fresh);
+    const auto size = static_cast<ssize_t>(text.size());
+    // an administrator's file that came meanwhile is not replaced
+    const bool done =
+        write(file.get(), text.data(), text.size()) == size && fchmod(file.get(), 0644) == 0 &&
+        fsync(file.get()) == 0 &&
+        renameat2(AT_FDCWD, fresh.c_str(), AT_FDCWD, path.c_str(), RENAME_NOREPLACE) == 0;
+    if (done)
+        return {};
+    const int error = errno;
+    unlink(fresh.c_str());
+    return fail(error, path);
+}
+
+/// udevd would see the change by itself, but up to three seconds later.
+void reload_rules(const std::string& root)
+{
+    if (root.empty())
+        (void)output_of({"/usr/bin/udevadm", "control", "--reload"});
+}
+
+/// Events tell what names are to be; the initrd has rules of its own.
+constexpr char what_follows[] =
+    "It counts for devices that come. Those that are there follow after:\n"
+    "    udevadm trigger --action=add --subsystem-match=infiniband\n"
+    "An initrd with RDMA devices in it has to be made anew: update-initramfs -u, or dracut -f.\n";
+
+} // namespace
+
+NamingSwitch::Rules NamingSwitch::in_folder(const std::string& folder) const
+{
+    auto path = root_ + folder + "/" + file_name;
+    if (!exists(path))
+        return {};
+    if (read_file(path).starts_with(marker))
+        return {Owner::rdmad, std::move(path)};
+    const bool is_packaged =
+        folder.find("/lib/") != std::string::npos && folder.find("/local/") == std::string::npos;
+    return {is_packaged ? Owner::rdma_core : Owner::administrator, std::move(path)};
+}
+
+NamingSwitch::Rules NamingSwitch::effective() const
+{
+    for (const auto* folder : folders)
+        if (auto found = in_folder(folder); found.owner != Owner::nobody)
+            return found;
+    return {};
+}
+
+/// Files of administrators, whatever they are called, that rename RDMA devices.
+std::vector<std::string> NamingSwitch::others_that_rename() const
+{
+    std::vector<std::string> paths;
+    for (const auto* folder : {etc, "/run/udev/rules.d", "/usr/local/lib/udev/rules.d"}) {
+        const auto directory = root_ + folder;
+        const CPtr<DIR, closedir> entries(opendir(directory.c_str()));
+        while (const dirent* entry = entries ? readdir(entries.get()) : nullptr) {
+            const std::string_view name = entry->d_name;
+            auto path = directory + "/" + entry->d_name;
+            if (name.ends_with(".rules") && name != file_name && renames(read_file(path)))
+                paths.push_back(std::move(path));
+        }
+    }
+    return paths;
+}
+
+Result<std::string> NamingSwitch::enable() const
+{
+    const auto there = in_folder(etc);
+    if (there.owner == Owner::rdmad)
+        return "Nothing to do: rdmad names RDMA devices, by " + there.path + ".\n";
+    const auto now = effective();
+    if (now.owner == Owner::administrator)
+        return fail(EEXIST, now.path + " is an administrator's and stays; rdmad would not rename "
+                                       "beside it");
+    const auto path = root_ + etc + "/" + file_name;
+    mkdir((root_ + etc).c_str(), 0755);
+    if (auto written = write_new(path, rules); !written)
+        return tl::unexpected<Error>(std::move(written).error());
+    reload_rules(root_);
+    return "Wrote " + path + ": rdmad names RDMA devices, and rdma-core no more.\n" + what_follows;
+}
+
+Result<std::string> NamingSwitch::disable() const
+{
+    const auto there = in_folder(etc);
+    if (there.owner != Owner::rdmad)
+        return std::string("Nothing to do: rdmad does not name RDMA devices.\n");
+    if (unlink(there.path.c_str()) < 0)
+        return fail(errno, there.path);
+    reload_rules(root_);
+    return "Removed " + there.path +
+           ": rdmad renames no device, and the next 60-rdma-persistent-naming.rules counts.\n" +
+           what_follows;
+}
+
+std::string NamingSwitch::status() const
+{
+    const auto now = effective();
+    std::string text;
+    switch (now.owner) {
+    case Owner::nobody:
+        text = "Nobody renames RDMA devices: there is no " + std::string(file_name) + ".\n";
+        break;
+    case Owner::rdmad:
+        text = "rdmad names RDMA devices, by " + now.path + ".\n";
+        break;
+    case Owner::rdma_core:
+        text = "rdma-core names RDMA devices, by " + now.path + ".\n";
+        break;
+    case Owner::administrator:
+        text = now.path + " is an administrator's, and goes before rdma-core's and ours: " +
+               (renames(read_file(now.path)) ? "it renames RDMA devices.\n"
+                                             : "nobody renames RDMA devices.\n");
+        break;
+    }
+    for (const auto& path : others_that_rename())
+        text += path + " renames RDMA devices, too.\n";
+
+    const LinkFiles files(root_);
+    for (const auto& file : files.all()) {
+        text += file.path + (file.problems.empty() ? "\n" : ": names no device\n");
+        for (const auto& problem : file.problems)
+            text += "    " + problem.message() + "\n";
+    }
+    if (files.all().empty())
+        text += "There is no .link file in /etc/rdmad/link.d, /run/rdmad/link.d or "
+                "/usr/lib/rdmad/link.d: no device would be renamed.\n";
+    return text;
+}
+
+} // namespace rdmad::rdma_id

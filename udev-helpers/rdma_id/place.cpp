@@ -1,0 +1,208 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+#include "udev-helpers/rdma_id/place.hpp"
+
+#include "core/base/text.hpp"
+#include "core/naming/links.hpp"
+
+#include <unistd.h>
+
+namespace rdmad::rdma_id {
+
+namespace {
+
+using naming::PciAddress;
+using naming::PciPlace;
+using sysfs::Directory;
+
+constexpr char slots[] = "bus/pci/slots";
+
+std::optional<Directory> open(const Directory& directory, const std::string& path)
+{
+    auto opened = directory.open_below(path);
+    return opened ? std::move(*opened) : std::nullopt;
+}
+
+std::optional<uint32_t> number(const Directory& directory, const std::string& attribute)
+{
+    return text::parse_u32(directory.read(attribute).text);
+}
+
+/// What follows KEY= in a uevent attribute.
+std::string uevent_value(const Directory& device, std::string_view key)
+{
+    const auto uevent = device.read("uevent");
+    for (const auto line : text::split(uevent.text, '\n'))
+        if (line.starts_with(key) && line.substr(key.size()).starts_with('='))
+            return std::string(line.substr(key.size() + 1));
+    return {};
+}
+
+std::optional<PciAddress> pci_address(const Directory& function)
+{
+    return naming::parse_pci_address(uevent_value(function, "PCI_SLOT_NAME"));
+}
+
+/// Bit 7 of the header type, byte 14 of the configuration space (PCI_HEADER_TYPE).
+bool is_multifunction(const Directory& function)
+{
+    constexpr off_t header_type = 0x0e;
+    const auto config = function.open_attribute("config");
+    unsigned char byte = 0;
+    return config && pread(config.get(), &byte, 1, header_type) == 1 && (byte & 0x80) != 0;
+}
+
+/// Functions of a device count in eight bits from its physical function on (pci_iov_virtfn_bus(),
+/// pci_iov_virtfn_devfn(), drivers/pci/iov.c).
+uint32_t routing_id(const PciAddress& address)
+{
+    return address.bus << 8 | address.device << 3 | address.function;
+}
+
+std::optional<uint32_t> virtual_number(const Directory& physical, const PciAddress& parent,
+                                       const PciAddress& own)
+{
+    const auto offset = number(physical, "sriov_offset");
+    const auto stride = number(physical, "sriov_stride");
+    const uint32_t first = routing_id(parent) + offset.value_or(0);
+    if (!offset || !stride || routing_id(own) < first)
+        return std::nullopt;
+    const uint32_t distance = routing_id(own) - first;
+    if (*stride == 0)
+        return distance == 0 ? std::optional<uint32_t>(0) : std::nullopt;
+    return distance % *stride == 0 ? std::optional(distance / *stride) : std::nullopt;
+}
+
+/// rdma-core takes the first virtual function with its device and function numbers, on whatever bus
+/// it is, and 0 if there is none.
+uint32_t virtual_number_of_rdma_core(const Directory& physical, const PciAddress& own)
+{
+    constexpr std::string_view prefix = "virtfn";
+    for (const auto& name : physical.names(".")) {
+        if (!name.starts_with(prefix) || name.size() == prefix.size())
+            continue;
+        const auto address =
+            naming::parse_pci_address(physical.link_name(name).value_or(std::string()));
+        if (address && address->device == own.device && address->function == own.function)
+            return text::parse_u32(name.substr(prefix.size())).value_or(0);
+    }
+    return 0;
+}
+
+/// The hot-plug slot with just this address; one of a bridge above it has other devices, too.
+std::optional<uint32_t> slot_of(const Directory& root, const PciPlace& pci)
+{
+    auto wanted = pci.address;
+    wanted.function = 0;
+    if (pci.has_ari)
+        wanted.device = 0;
+    for (const auto& name : root.names(slots)) {
+        // "3-1" is the kernel's way to tell two slots apart that say they are 3
+        const auto slot = text::parse_u32(name);
+        if (!slot || *slot == 0)
+            continue;
+        const auto address = root.read(std::string(slots) + "/" + name + "/address");
+        if (naming::parse_pci_slot_address(address.text) == wanted)
+            return slot;
+    }
+    return std::nullopt;
+}
+
+/// ACPI's index comes before SMBIOS's.
+std::optional<uint32_t> onboard_index(const Directory& function)
+{
+    for (const auto* attribute : {"acpi_index", "index"})
+        if (const auto text = function.read(attribute); text)
+            return text::parse_u32(text.text);
+    return std::nullopt;
+}
+
+class Locator {
+public:
+    Locator(const Directory& root, const LocateOptions& options) : root_(root), options_(options) {}
+
+    void on_pci(Directory function)
+    {
+        const auto own = pci_address(function);
+        if (!own)
+            return;
+        location.path = "pci-" + uevent_value(function, "PCI_SLOT_NAME");
+        PciPlace pci{.address = *own};
+        location.place.onboard_index = onboard_index(function);
+        if (auto physical = open(function, "physfn"); physical) {
+            if (!enter(*physical, *own, pci))
+                return;
+            if (!location.place.onboard_index) {
+                location.place.onboard_index = onboard_index(*physical);
+                location.place.onboard_index_is_of_parent = true;
+            }
+            function = std::move(*physical);
+        }
+        pci.has_ari = number(function, "ari_enabled") == 1U;
+        pci.is_multifunction = is_multifunction(function);
+        if (options_.with_slot)
+            pci.slot = slot_of(root_, pci);
+        location.place.pci = pci;
+    }
+
+    /// Up to the PCI function that the auxiliary device belongs to.
+    void on_auxiliary_bus(const Directory& auxiliary)
+    {
+        location.place.is_on_auxiliary_bus = true;
+        location.place.sub_function = number(auxiliary, "sfnum");
+        auto parent = open(auxiliary, "..");
+        if (!parent || parent->link_name("subsystem") != "pci")
+            return;
+        on_pci(std::move(*parent));
+        location.place.onboard_index_is_of_parent = true;
+    }
+
+    Location location;
+
+private:
+    /// A virtual function counts by the place of its physical function.
+    bool enter(const Directory& physical, const PciAddress& own, PciPlace& pci)
+    {
+        const auto parent = pci_address(physical);
+        if (!parent)
+            return false;
+        pci.address = *parent;
+        pci.virtual_function = options_.scheme == naming::Scheme::rdma_core
+                                   ? virtual_number_of_rdma_core(physical, own)
+                                   : virtual_number(physical, *parent, own);
+        return pci.virtual_function.has_value();
+    }
+
+    const Directory& root_;
+    LocateOptions options_;
+};
+
+} // namespace
+
+Location locate(const Directory& root, const sysfs::RdmaDevice& device, const Identity& identity,
+                const LocateOptions& options)
+{
+    Locator locator(root, options);
+    if (auto parent = open(device.directory(), "device"); parent) {
+        const auto subsystem = parent->link_name("subsystem").value_or("");
+        if (subsystem == "pci")
+            locator.on_pci(std::move(*parent));
+        else if (subsystem == "auxiliary")
+            locator.on_auxiliary_bus(*parent);
+        else
+            locator.location.path = subsystem + "-" + device.parent().value_or("");
+    }
+    auto& place = locator.location.place;
+    if (identity.device.protocol)
+        place.prefix = *identity.device.protocol;
+    place.node_guid = identity.device.node_guid;
+    place.ports = identity.device.port_count;
+    if (identity.ports.size() == 1 && identity.ports[0].netdev) {
+        place.netdev = identity.ports[0].netdev;
+        if (options.with_label && naming::is_safe_name(*place.netdev))
+            if (auto label = root.read("class/net/" + *place.netdev + "/phys_port_name"); label)
+                place.port_label = std::move(label.text);
+    }
+    return std::move(locator.location);
+}
+
+} // namespace rdmad::rdma_id

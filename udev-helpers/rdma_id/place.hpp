@@ -1,0 +1,29 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+#pragma once
+
+#include "core/naming/device_name.hpp"
+#include "udev-helpers/rdma_id/identity.hpp"
+
+namespace rdmad::rdma_id {
+
+/// Where a device sits, as sysfs tells.
+struct Location {
+    naming::Place place;
+    std::string path; ///< "pci-0000:c1:00.0", as udev's ID_PATH; empty: it hangs on nothing
+};
+
+struct LocateOptions {
+    /// How a virtual function finds its number: rdma-core compares it with all those of its
+    /// physical function.
+    naming::Scheme scheme = naming::Scheme::v1;
+    bool with_slot = true;  ///< costs a look at each hot-plug slot
+    bool with_label = true; ///< costs a look at the network device
+
+    friend bool operator==(const LocateOptions&, const LocateOptions&) = default;
+};
+
+/// root is /sys; the location has views of identity.
+[[nodiscard]] Location locate(const sysfs::Directory& root, const sysfs::RdmaDevice& device,
+                              const Identity& identity, const LocateOptions& options);
+
+} // namespace rdmad::rdma_id

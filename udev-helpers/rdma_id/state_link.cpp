@@ -1,0 +1,45 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+#include "udev-helpers/rdma_id/state_link.hpp"
+
+#include <cerrno>
+#include <climits>
+#include <cstdio>
+#include <fcntl.h>
+#include <sys/file.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+namespace rdmad::rdma_id {
+
+std::optional<std::string> read_link(const std::string& path)
+{
+    char target[NAME_MAX];
+    const ssize_t size = readlink(path.c_str(), target, sizeof target);
+    if (size < 0)
+        return std::nullopt;
+    return std::string(target, static_cast<size_t>(size));
+}
+
+int replace_link(const std::string& target, const std::string& path)
+{
+    const auto fresh = path + ".new";
+    unlink(fresh.c_str());
+    if (symlink(target.c_str(), fresh.c_str()) < 0 && errno == ENOENT) {
+        const auto directory = path.substr(0, path.rfind('/'));
+        mkdir(directory.substr(0, directory.rfind('/')).c_str(), 0755);
+        mkdir(directory.c_str(), 0755);
+        [[maybe_unused]] const int again = symlink(target.c_str(), fresh.c_str());
+    }
+    return rename(fresh.c_str(), path.c_str()) < 0 ? errno : 0;
+}
+
+Result<UniqueFd> lock_state(const std::string& directory)
+{
+    const auto path = directory + "/lock";
+    UniqueFd file(open(path.c_str(), O_RDWR | O_CREAT | O_NOFOLLOW | O_CLOEXEC, 0600));
+    if (!file || flock(file.get(), LOCK_EX) < 0)
+        return fail(errno, path);
+    return file;
+}
+
+} // namespace rdmad::rdma_id

@@ -1,0 +1,26 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+#pragma once
+
+#include "core/base/result.hpp"
+#include "core/base/unique_fd.hpp"
+
+#include <optional>
+#include <string>
+
+// Records below /run/rdmad are symbolic links whose target is the text: made, replaced and read in
+// one step each, whoever else is at it.
+
+namespace rdmad::rdma_id {
+
+/// At most 254 bytes; none if there is no such link.
+[[nodiscard]] std::optional<std::string> read_link(const std::string& path);
+
+/// Makes a symbolic link, or puts it in place of another, and the directories that it stands in if
+/// need be. 0, or an errno value.
+int replace_link(const std::string& target, const std::string& path);
+
+/// Waits until no other process changes what several of them must agree on. Nobody but root may
+/// open the file: who could lock it could hold up udev.
+[[nodiscard]] Result<UniqueFd> lock_state(const std::string& directory);
+
+} // namespace rdmad::rdma_id
