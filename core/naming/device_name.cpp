@@ -50,9 +50,13 @@ std::string virtual_part(const std::optional<uint32_t>& virtual_function)
     return virtual_function ? "v" + std::to_string(*virtual_function) : "";
 }
 
-std::string sub_function_part(const Place& place)
+/// The number of an auxiliary device depends on the order in which drivers came, so one that is no
+/// sub-function counts by its kind: a function has one of each.
+std::string auxiliary_part(const Place& place)
 {
-    return place.sub_function ? "S" + std::to_string(*place.sub_function) : "";
+    if (place.sub_function)
+        return "S" + std::to_string(*place.sub_function);
+    return place.auxiliary_kind.empty() ? "" : "A" + place.auxiliary_kind;
 }
 
 std::string domain_part(const PciPlace& pci)
@@ -71,7 +75,7 @@ std::string parts_behind(const Place& place, Scheme scheme)
     const auto function = function_part(*place.pci);
     const bool has_virtual = scheme != Scheme::rdma_core || !function.empty();
     return function + (has_virtual ? virtual_part(place.pci->virtual_function) : "") +
-           sub_function_part(place);
+           auxiliary_part(place);
 }
 
 /// rdma-core looks at the device itself only.
@@ -89,7 +93,7 @@ Composed by_onboard(const Place& place, Scheme scheme)
         return {.name = name};
     }
     const auto virtual_function = place.pci ? place.pci->virtual_function : std::nullopt;
-    return {.name = name + virtual_part(virtual_function) + sub_function_part(place)};
+    return {.name = name + virtual_part(virtual_function) + auxiliary_part(place)};
 }
 
 Composed by_slot(const Place& place, Scheme scheme)
@@ -108,7 +112,7 @@ Composed by_path(const Place& place, Scheme scheme)
 {
     if (!place.pci)
         return none("it is not on PCI");
-    if (scheme == Scheme::rdma_core && place.is_on_auxiliary_bus && !place.sub_function)
+    if (scheme == Scheme::rdma_core && !place.auxiliary_kind.empty() && !place.sub_function)
         return none("its parent is on the auxiliary bus and has no sfnum");
     return {.name = prefix_of(place) + domain_part(*place.pci) + path_part(*place.pci) +
                     parts_behind(place, scheme)};

@@ -52,7 +52,8 @@ struct PciPlace {
 struct Place {
     std::string_view prefix = {}; ///< nldev::Device::protocol, empty if the kernel tells none
     std::optional<PciPlace> pci = {};
-    bool is_on_auxiliary_bus = false;           ///< between the device and its PCI function
+    /// Of the auxiliary device between the device and its PCI function: "sf" of "mlx5_core.sf.4".
+    std::string auxiliary_kind = {};
     std::optional<uint32_t> sub_function = {};  ///< sfnum of the auxiliary device
     std::optional<uint32_t> onboard_index = {}; ///< acpi_index, or index, of the physical function
     bool onboard_index_is_of_parent = false;    ///< of the PF of a VF, the PCI function of an SF

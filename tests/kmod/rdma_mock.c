@@ -30,6 +30,8 @@
  *                       (iWARP needs them)
  *   parent=platform|0000:03:00.0    without it, ports that speak InfiniBand or
  *                       OPA get a platform device, others hang on nothing
+ *   sf=N                with a PCI parent: hang on an auxiliary device of it
+ *                       that has N as its sfnum, or none if N is "none"
  *   driver=N            enum rdma_driver_id; the default, RXE, lets libibverbs
  *                       open the device
  *   disassociate=0      removal waits for open uverbs files, as with many
@@ -41,6 +43,7 @@
 #include <linux/pci.h>
 #include <linux/miscdevice.h>
 #include <linux/platform_device.h>
+#include <linux/auxiliary_bus.h>
 #include <linux/netdevice.h>
 #include <linux/delay.h>
 #include <linux/uaccess.h>
@@ -77,6 +80,8 @@ struct mock_cfg {
 	u8	state;
 	u32	driver;			/* enum rdma_driver_id */
 	u32	delay;			/* ms to sleep before registering */
+	bool	aux, has_sfnum;
+	u32	sfnum;
 	struct list_head node;
 };
 
@@ -91,12 +96,19 @@ struct mock_port {
 	__be64	prefix;
 };
 
+/* what a sub-function is to the kernel: a device on the auxiliary bus, below the PCI function */
+struct mock_aux {
+	struct auxiliary_device adev;
+	u32	sfnum;
+};
+
 struct mock_dev {
 	struct ib_device ib;
 	struct list_head node;
 	struct pci_dev	*pdev;		/* bound function, or NULL */
 	struct pci_dev	*parent;	/* borrowed parent, or NULL */
 	struct platform_device *plat;
+	struct mock_aux	*aux;
 	char	tag[IB_DEVICE_NAME_MAX]; /* the first name */
 	u32	nports;
 	__be64	guid;
@@ -671,6 +683,56 @@ static u64 port_guid(const struct mock_cfg *c, u64 node_guid, u32 port)
 	return c->pguid[c->pguids - 1] + port - c->pguids;
 }
 
+static ssize_t sfnum_show(struct device *dev, struct device_attribute *attr, char *buf)
+{
+	struct mock_aux *a = container_of(dev, struct mock_aux, adev.dev);
+
+	return sysfs_emit(buf, "%u\n", a->sfnum);
+}
+static DEVICE_ATTR_RO(sfnum);
+
+static struct attribute *mock_sf_attrs[] = { &dev_attr_sfnum.attr, NULL };
+ATTRIBUTE_GROUPS(mock_sf);
+
+static void mock_aux_release(struct device *dev)
+{
+	kfree(container_of(dev, struct mock_aux, adev.dev));
+}
+
+static struct mock_aux *mock_aux_make(const struct mock_cfg *c, struct device *parent)
+{
+	static atomic_t ids;
+	struct mock_aux *a = kzalloc(sizeof(*a), GFP_KERNEL);
+	int ret;
+
+	if (!a)
+		return ERR_PTR(-ENOMEM);
+	a->sfnum = c->sfnum;
+	a->adev.name = c->has_sfnum ? "sf" : "rdma";
+	a->adev.id = atomic_inc_return(&ids);
+	a->adev.dev.parent = parent;
+	a->adev.dev.release = mock_aux_release;
+	if (c->has_sfnum)
+		a->adev.dev.groups = mock_sf_groups;
+	ret = auxiliary_device_init(&a->adev);
+	if (ret) {
+		kfree(a);
+		return ERR_PTR(ret);
+	}
+	ret = auxiliary_device_add(&a->adev);
+	if (ret) {
+		auxiliary_device_uninit(&a->adev);
+		return ERR_PTR(ret);
+	}
+	return a;
+}
+
+static void mock_aux_unmake(struct mock_aux *a)
+{
+	auxiliary_device_delete(&a->adev);
+	auxiliary_device_uninit(&a->adev);
+}
+
 static struct mock_dev *mock_make(const struct mock_cfg *c, struct pci_dev *pdev)
 {
 	int id = atomic_inc_return(&next_id) - 1, ret;
@@ -748,6 +810,15 @@ static struct mock_dev *mock_make(const struct mock_cfg *c, struct pci_dev *pdev
 		if (!m->parent)
 			goto err;
 		m->ib.dev.parent = &m->parent->dev;
+		if (c->aux) {
+			m->aux = mock_aux_make(c, &m->parent->dev);
+			if (IS_ERR(m->aux)) {
+				ret = PTR_ERR(m->aux);
+				m->aux = NULL;
+				goto err;
+			}
+			m->ib.dev.parent = &m->aux->adev.dev;
+		}
 	}
 	if (c->netdev[0]) {
 		char names[sizeof(c->netdev)], *rest = names, *one;
@@ -781,6 +852,8 @@ static struct mock_dev *mock_make(const struct mock_cfg *c, struct pci_dev *pdev
 	mutex_unlock(&lock);
 	return m;
 err:
+	if (m->aux)
+		mock_aux_unmake(m->aux);
 	if (m->parent)
 		pci_dev_put(m->parent);
 	if (m->plat)
@@ -795,6 +868,7 @@ static void mock_unmake(struct mock_dev *m)
 {
 	struct platform_device *plat = m->plat;
 	struct pci_dev *parent = m->parent;
+	struct mock_aux *aux = m->aux;
 	struct mock_port *port = m->port;
 
 	ib_unregister_device(&m->ib);
@@ -802,6 +876,8 @@ static void mock_unmake(struct mock_dev *m)
 	kfree(port);	/* all users are gone: unregister waits for them */
 	if (plat)
 		platform_device_unregister(plat);
+	if (aux)
+		mock_aux_unmake(aux);
 	if (parent)
 		pci_dev_put(parent);
 }
@@ -879,6 +955,11 @@ static int parse_cfg(struct mock_cfg *c, char *args)
 				return -EINVAL;
 		} else if (!strcmp(tok, "netdev")) {
 			if (strscpy(c->netdev, v, sizeof(c->netdev)) < 0)
+				return -EINVAL;
+		} else if (!strcmp(tok, "sf")) {
+			c->aux = true;
+			c->has_sfnum = strcmp(v, "none");
+			if (c->has_sfnum && kstrtou32(v, 0, &c->sfnum))
 				return -EINVAL;
 		} else if (!strcmp(tok, "parent")) {
 			if (strscpy(c->parent, v, sizeof(c->parent)) < 0)

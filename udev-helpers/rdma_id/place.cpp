@@ -116,6 +116,13 @@ std::optional<uint32_t> onboard_index(const Directory& function)
     return std::nullopt;
 }
 
+/// Names are "module.kind.number" (auxiliary_device_add(), drivers/base/auxiliary.c).
+std::string auxiliary_kind(std::string_view name)
+{
+    const auto parts = text::split(name, '.');
+    return parts.size() < 3 ? "unknown" : std::string(parts[parts.size() - 2]);
+}
+
 class Locator {
 public:
     Locator(const Directory& root, const LocateOptions& options) : root_(root), options_(options) {}
@@ -145,9 +152,9 @@ public:
     }
 
     /// Up to the PCI function that the auxiliary device belongs to.
-    void on_auxiliary_bus(const Directory& auxiliary)
+    void on_auxiliary_bus(const Directory& auxiliary, std::string_view name)
     {
-        location.place.is_on_auxiliary_bus = true;
+        location.place.auxiliary_kind = auxiliary_kind(name);
         location.place.sub_function = number(auxiliary, "sfnum");
         auto parent = open(auxiliary, "..");
         if (!parent || parent->link_name("subsystem") != "pci")
@@ -187,7 +194,7 @@ Location locate(const Directory& root, const sysfs::RdmaDevice& device, const Id
         if (subsystem == "pci")
             locator.on_pci(std::move(*parent));
         else if (subsystem == "auxiliary")
-            locator.on_auxiliary_bus(*parent);
+            locator.on_auxiliary_bus(*parent, device.parent().value_or(""));
         else
             locator.location.path = subsystem + "-" + device.parent().value_or("");
     }
