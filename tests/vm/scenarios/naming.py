@@ -1,6 +1,8 @@
 # SPDX-License-Identifier: LGPL-2.1-or-later
 """Names by .link files, rdmad.link(5): what they are, and that they stay."""
 import contextlib
+import os
+import random
 import re
 
 import lab as labs
@@ -19,8 +21,9 @@ SLOTS = ('-global', 'ICH9-LPC.acpi-pci-hotplug-with-bridge-support=off')
 
 
 def _link(lab, name, text):
-    lab.run('mkdir -p /etc/rdmad/link.d')
-    lab.vm.put(text, f'/etc/rdmad/link.d/{name}')
+    path = f'/etc/rdmad/link.d/{name}'
+    lab.run(f'mkdir -p {os.path.dirname(path)}')
+    lab.vm.put(text, path)
 
 
 def _naming(lab, verb):
@@ -141,3 +144,179 @@ def each_topology_has_the_name_of_its_scheme(suite):
         for what, name in wanted.items():
             lab.expect(f'{what} by scheme v1', ours[what], name)
         return lines
+
+
+def a_slot_gives_its_number(suite):
+    with _named(suite, 'NamePolicy=slot path\n', extra=SLOTS) as lab:
+        lab.plug(3, 'proto=ib')
+        slot = lab.run('grep -l 0000:03:00 /sys/bus/pci/slots/*/address').split('/')[-2]
+        lab.expect_true('the kernel numbers it', slot.isdigit() and slot != '0', slot)
+        lab.expect('the adapter in that slot', lab.in_slot(3), [f'ibs{slot}'])
+
+
+def two_hundred_and_fifty_six_at_once_end_with_unique_names(suite):
+    """16 of them want a name that another one wants, too; by GUID they differ."""
+    with _named(suite, 'NamePolicy=guid\n') as lab:
+        # pairs by their node GUIDs, which count up by 0x100: for the first 32, two want one name
+        for number in range(0, 32, 2):
+            pattern = f'{0x00c0ffee11000000 + number * 0x100:016x} {0x00c0ffee11000000 + (number + 1) * 0x100:016x}'
+            _link(lab, f'05-pair{number:02}.link',
+                  f'[Match]\nNodeGUID={pattern}\n[Link]\nName=pair{number}\nNamePolicy=\n')
+        lab.run('modprobe -r rdma_mock; modprobe -r ib_umad ib_uverbs; modprobe rdma_mock')
+        lab.mock('add proto=ib count=256 guid=00c0ffee11000000')
+        lab.run('udevadm settle -t 300', timeout=400)
+        names = _names(lab)
+        lab.expect('devices', len(names), 256)
+        lab.expect('names', len(set(names.values())), 256)
+        lab.expect('temporary names', [name for name in names.values() if name.startswith('rdmad-')], [])
+        pairs = [name for name in names.values() if name.startswith('pair')]
+        lab.expect('pairs of which one has the name', sorted(pairs), sorted(f'pair{n}' for n in range(0, 32, 2)))
+        losers = [name for name in names.values() if name.startswith('mock')]
+        lab.expect('those that could not have it keep theirs', len(losers), 16)
+        by_guid = [name for name in names.values() if name.startswith('ibx')]
+        lab.expect('all others are called by their GUIDs', len(by_guid), 224)
+        told = [line for line in lab.journal().splitlines() if 'does not get the name pair' in line]
+        lab.expect('journal lines', len(told), 16)
+        return [f'journal: {told[0]}']
+
+
+def a_collision_falls_to_the_next_policy(suite):
+    with _named(suite, 'NamePolicy=path guid\n') as lab:
+        lab.plug(1, 'proto=ib guid=0002c90300000a00')
+        lab.run('rdma dev set ibp1s0 name ibp2s0')
+        lab.settle()
+        lab.plug(2, 'proto=ib guid=0002c90300000b00')
+        # ibp2s0 should be called ibp1s0, so it gives way
+        lab.expect('both have their own names', [lab.in_slot(1), lab.in_slot(2)], [['ibp1s0'], ['ibp2s0']])
+        lab.vm.put(ALL + 'NamePolicy=path guid\nName=one\n', '/etc/rdmad/link.d/10-all.link')
+        _link(lab, '05-one.link', '[Match]\nNodeGUID=0002c90300000[ab]00\n[Link]\nName=one\n')
+        _link(lab, '05-one.link.d/guid.conf', '[Link]\nNamePolicy=\n')
+        _add_again(lab)
+        names = sorted(lab.in_slot(1) + lab.in_slot(2))
+        lab.expect_true('one has the name, the other keeps its own', names in (['ibp1s0', 'one'], ['ibp2s0', 'one']), names)
+        told = [line for line in lab.journal().splitlines() if 'does not get the name one' in line]
+        lab.expect_true('the journal names both', told and '(index 0)' in told[0] and '(index 1)' in told[0], told)
+        return [f'journal: {told[0]}']
+
+
+def two_devices_swap_their_names(suite):
+    with _named(suite, 'NamePolicy=path\n') as lab:
+        for slot in (1, 2, 3):
+            lab.plug(slot, f'proto=ib pguid=0002c90300000{slot}01')
+            lab.service(f's{slot}', f'sys-subsystem-rdma-ports-0002c90300000{slot}01-umad.device')
+            lab.run(f'systemctl start s{slot}')
+        lab.expect('by path', [lab.in_slot(n) for n in (1, 2, 3)], [['ibp1s0'], ['ibp2s0'], ['ibp3s0']])
+        pids = [lab.pid(f's{slot}') for slot in (1, 2, 3)]
+        for slot, name in ((1, 'ibp2s0'), (2, 'ibp3s0'), (3, 'ibp1s0')):
+            _link(lab, f'05-{slot}.link', f'[Match]\nPath=pci-0000:0{slot}:00.0\n[Link]\nName={name}\n')
+        _add_again(lab)
+        lab.settle()
+        lab.expect('turned round', [lab.in_slot(n) for n in (1, 2, 3)], [['ibp2s0'], ['ibp3s0'], ['ibp1s0']])
+        for slot, name in ((1, 'ibp2s0'), (2, 'ibp3s0'), (3, 'ibp1s0')):
+            alias = f'sys-subsystem-rdma-devices-{name}:1-umad.device'
+            wanted = lab.run(f'realpath /dev/infiniband/by-port-guid/0002c90300000{slot}01/umad')
+            lab.until(f'{alias} is {wanted}', lambda: wanted.rsplit('/')[-1] == lab.show(alias, 'SysFSPath').rsplit('/')[-1])
+        lab.expect('process IDs', [lab.pid(f's{slot}') for slot in (1, 2, 3)], pids)
+        lab.expect('of temporary names', lab.run('ls /run/udev/data | grep rdmad || true; ls /dev/infiniband/by-ibdev | grep rdmad || true'),
+                   '')
+
+
+def a_user_keeps_the_name_that_he_chose(suite):
+    with _named(suite, 'NamePolicy=keep path guid\n') as lab:
+        lab.plug(1, 'proto=ib')
+        lab.expect('by path', lab.in_slot(1), ['ibp1s0'])
+        lab.run('rdma dev set ibp1s0 name mine')
+        lab.settle()
+        _add_again(lab)
+        lab.expect('policy keep', lab.in_slot(1), ['mine'])
+        lab.vm.put(ALL + 'NamePolicy=path\n', '/etc/rdmad/link.d/10-all.link')
+        _add_again(lab)
+        lab.expect('without it', lab.in_slot(1), ['ibp1s0'])
+        if suite == 'bookworm':
+            return ['no link made by a user here: Linux 6.1 does not tell who chose a name']
+        lab.run('modprobe -a dummy rdma_rxe; ip link add net0 type dummy; ip link set net0 up; rdma link add soft0 type rxe netdev net0')
+        lab.vm.put(ALL + 'NamePolicy=guid\n', '/etc/rdmad/link.d/10-all.link')
+        _add_again(lab)
+        lab.expect_true('a name given when the device was made', 'soft0' in lab.devices(), lab.devices())
+        return None
+
+
+def a_broken_file_is_told_and_its_devices_keep_their_names(suite):
+    with _named(suite, 'NamePolicy=path\n') as lab:
+        _link(lab, '05-broken.link', '[Match]\nPath=pci-0000:01:00.0\n[Link]\nNamePolicy=path pth\n')
+        _link(lab, '06-worse.link', '[Match]\nPth=*\n[Link]\nName=a/b\n')
+        lab.plug(1, 'proto=ib')
+        lab.plug(2, 'proto=ib')
+        lab.expect('the name of what the broken file matches', lab.in_slot(1), ['mock0'])
+        lab.expect('the name of another device', lab.in_slot(2), ['ibp2s0'])
+        journal = lab.journal()
+        told = ["/etc/rdmad/link.d/05-broken.link:4: NamePolicy: 'pth' is no policy",
+                '/etc/rdmad/link.d/06-worse.link:2: Pth: there is no such key in [Match]',
+                "/etc/rdmad/link.d/06-worse.link:4: Name: 'a/b' is refused: only letters, digits, '_', '-' and '.' are allowed"]
+        for line in told:
+            lab.expect_true('the journal says', line in journal, journal[-2000:])
+        lab.expect_true('--naming status says so', all(line in _naming(lab, 'status') for line in told), '')
+        return [f'journal: {line}' for line in told]
+
+
+def rdma_core_and_rdmad_never_both_rename(suite):
+    with labs.lab(suite) as lab:
+        lab.expect_true('at first', 'rdma-core names RDMA devices' in _naming(lab, 'status'), '')
+        _link(lab, '10-all.link', ALL + 'NamePolicy=guid\n')
+        lab.plug(1, 'proto=ib guid=0002c90300000a00')
+        lab.expect('a .link file alone', lab.in_slot(1), ['ibp1s0'])
+        _naming(lab, 'enable')
+        _add_again(lab)
+        lab.expect('enabled', lab.in_slot(1), ['ibx0002c90300000a00'])
+        _naming(lab, 'disable')
+        _add_again(lab)
+        lab.expect('disabled', lab.in_slot(1), ['ibp1s0'])
+        rules = '/etc/udev/rules.d/60-rdma-persistent-naming.rules'
+        lab.expect('the override', lab.run(f'ls {rules} 2>&1 || true').split(':')[-1].strip(), 'No such file or directory')
+        lab.run(f'ln -s /dev/null {rules}')
+        code, out = lab.vm.finish(lab.vm.start('/usr/lib/udev/rdma_id --naming enable'))
+        lab.expect("an administrator's file in the way: exit code", code, 4)
+        lab.expect('it stays', lab.run(f'readlink {rules}'), '/dev/null')
+        return [out.strip()]
+
+
+ROUNDS = 20
+
+
+def _rounds(lab, seed, wanted, after_plug):
+    """Flips of the name in that many rounds: (name seen, step) where it was not the wanted one."""
+    choose = random.Random(seed)
+    is_in, flips = False, []
+    for _ in range(ROUNDS):
+        for step in choose.sample(['plug', 'unplug', 'add', 'change', 'daemon-reload'], 5):
+            if step == 'plug' and not is_in:
+                lab.plug(1, 'proto=ib guid=0002c90300000a00')
+                after_plug(lab)
+                is_in = True
+            elif step == 'unplug' and is_in:
+                lab.unplug(1)
+                is_in = False
+            elif step in ('add', 'change'):
+                lab.run(f'udevadm trigger --action={step} --subsystem-match=infiniband; udevadm settle')
+            elif step == 'daemon-reload':
+                lab.run('systemctl daemon-reload')
+            if is_in and (seen := lab.in_slot(1)) != [wanted]:
+                flips.append((seen, step))
+    return flips
+
+
+def a_name_never_flips(suite):
+    seed = random.randrange(10**6)
+    with _named(suite, 'Name=storage\n') as lab:
+        lab.run('udevadm monitor --kernel --subsystem-match=infiniband > /run/events 2>&1 & disown; sleep 1')
+        lab.expect(f'flips with seed {seed}', _rounds(lab, seed, 'storage', lambda lab: None), [])
+        events = lab.run('grep -c " move " /run/events; grep -c " add .*infiniband/mock" /run/events')
+        moves, adds = map(int, events.split())
+        lab.expect('renames for each appearance', moves, adds)
+
+    def rename(lab):
+        lab.run('rdma dev set ibp1s0 name storage; udevadm settle')
+    with labs.lab(suite, rdmad=False) as lab:
+        flips = _rounds(lab, seed, 'storage', rename)
+    return [f'seed {seed}, {ROUNDS} rounds: none with rdmad, {moves} renames for {adds} appearances; with rdma-core alone and '
+            f'"rdma dev set" by hand, {len(flips)} steps after which the name was another one']
