@@ -75,6 +75,8 @@ SentRequest ReplayTransport::decode(std::string_view message)
             request.port = get_u32(bytes, at + 4);
         else if (kind == RDMA_NLDEV_ATTR_CHARDEV_TYPE)
             request.char_device = std::string(message.substr(at + 4, get_u16(bytes, at) - 5U));
+        else if (kind == RDMA_NLDEV_ATTR_DEV_NAME)
+            request.name = std::string(message.substr(at + 4, get_u16(bytes, at) - 5U));
         else
             throw std::runtime_error("a request with an unexpected attribute");
     }
@@ -158,15 +160,54 @@ std::string CapturedKernel::label_of(const SentRequest& request) const
     }
 }
 
+std::string CapturedKernel::name_of(uint32_t index) const
+{
+    if (const auto given = names_.find(index); given != names_.end())
+        return given->second;
+    const auto label = "device " + std::to_string(index);
+    if (removed_.contains(index) || !capture_.has(label))
+        return {};
+    const auto& datagram = capture_.datagram(label);
+    const size_t at = find_attribute(datagram, RDMA_NLDEV_ATTR_DEV_NAME);
+    return {reinterpret_cast<const char*>(datagram.data()) + at + 4};
+}
+
+/// The question whose answer fits.
+std::string CapturedKernel::rename(const SentRequest& request)
+{
+    constexpr uint32_t devices = 4;
+    if (!request.index || name_of(*request.index).empty())
+        return "rename 99";
+    for (uint32_t other = 0; other < devices; other++)
+        if (other != *request.index && name_of(other) == request.name)
+            return "rename 3 to the name of device 1";
+    names_[*request.index] = request.name;
+    return "rename 3";
+}
+
+/// Of an attribute that comes twice the last one counts.
+std::vector<Octets> CapturedKernel::renamed(std::vector<Octets> datagrams) const
+{
+    for (auto& datagram : datagrams) {
+        if (get_u16(datagram, 4) < NLMSG_MIN_TYPE)
+            continue;
+        for (const auto& [index, name] : names_)
+            if (get_u32(datagram, find_attribute(datagram, RDMA_NLDEV_ATTR_DEV_INDEX) + 4) == index)
+                append_attribute(datagram, RDMA_NLDEV_ATTR_DEV_NAME,
+                                 octets(name + std::string(1, '\0')));
+    }
+    return datagrams;
+}
+
 Result<void> CapturedKernel::send(std::string_view message)
 {
     const auto request = decode(message);
     const bool is_dump =
         request.command == RDMA_NLDEV_CMD_GET && (request.flags & NLM_F_DUMP) == NLM_F_DUMP;
-    if (is_dump)
-        answer(dump());
+    if (request.command == RDMA_NLDEV_CMD_SET)
+        answer(capture_.datagrams(rename(request)));
     else
-        answer(capture_.datagrams(label_of(request)));
+        answer(renamed(is_dump ? dump() : capture_.datagrams(label_of(request))));
     return ReplayTransport::send(message);
 }
 

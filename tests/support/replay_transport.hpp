@@ -5,6 +5,7 @@
 #include "tests/support/captures.hpp"
 
 #include <deque>
+#include <map>
 #include <optional>
 #include <set>
 #include <string>
@@ -29,6 +30,7 @@ struct SentRequest {
     std::optional<uint32_t> index = {};
     std::optional<uint32_t> port = {};
     std::string char_device = {};
+    std::string name = {};
 };
 
 /// Answers from a script. As with a real socket, what is not read stays in front of later answers
@@ -73,14 +75,16 @@ private:
     unsigned resets_ = 0;
 };
 
-/// A kernel with the devices of a capture. It refuses questions that were not captured as it
-/// refuses an unknown device.
+/// A kernel with the devices of a capture, which can be renamed. It refuses questions that were not
+/// captured as it refuses an unknown device.
 class CapturedKernel : public ReplayTransport {
 public:
     explicit CapturedKernel(const std::string& kernel) : capture_(kernel) {}
 
     /// The device has gone.
     void remove(uint32_t index);
+    /// What it would tell the name of device 0 to 3 is.
+    [[nodiscard]] std::string name_of(uint32_t index) const;
     Result<void> send(std::string_view message) override;
 
     [[nodiscard]] size_t count(uint16_t command) const;
@@ -89,8 +93,11 @@ public:
 private:
     [[nodiscard]] std::vector<Octets> dump() const;
     [[nodiscard]] std::string label_of(const SentRequest& request) const;
+    [[nodiscard]] std::string rename(const SentRequest& request);
+    [[nodiscard]] std::vector<Octets> renamed(std::vector<Octets> datagrams) const;
 
     Capture capture_;
+    std::map<uint32_t, std::string> names_; ///< those that were given
     std::set<uint32_t> removed_;
 };
 

@@ -54,6 +54,19 @@ def the_first_binding_works(suite):
             l.until_inactive('fabric')
 
 
+def the_names_of_the_readme_are_given(suite):
+    with lab(suite) as l:
+        link, commands = _blocks('Names that stay')
+        l.run('mkdir -p /etc/rdmad/link.d')
+        l.vm.put(link, '/etc/rdmad/link.d/50-default.link')
+        l.plug(1, 'proto=ib')
+        l.run('rdma dev set ibp1s0 name mlx5_0; udevadm settle')
+        said = l.run(commands)
+        l.expect_true('--test-link says what would be', 'It would be called ibp1s0.' in said, said)
+        l.settle()
+        l.expect('the device is called by its path', l.in_slot(1), ['ibp1s0'])
+
+
 def the_install_commands_install(suite):
     tree = machine.layers(suite)['build']
     package.build(suite)  # copies the source there
@@ -66,7 +79,7 @@ def the_install_commands_install(suite):
         l.expect('exit code of the build commands', (done.returncode, done.stderr[-500:] if done.returncode else ''), (0, ''))
         installed = sorted(re.sub('^.*/', '', path) for path in done.stdout.splitlines() if path.startswith('/src/readme.dest'))
         l.expect('files', installed, ['61-rdmad-id.rules', '76-rdmad-link-type.rules', '91-rdmad-units.rules', 'rdma_id',
-                                      'rdma_id.8', 'rdmad-links.7'])
+                                      'rdma_id.8', 'rdmad-links.7', 'rdmad.link.5'])
         for line in build.splitlines():
             if line.startswith('udevadm'):
                 l.run(line)

@@ -1,0 +1,170 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+#include "core/base/text.hpp"
+#include "tests/support/fixture_tree.hpp"
+#include "tests/support/must.hpp"
+#include "tests/support/replay_transport.hpp"
+#include "udev-helpers/rdma_id/namer.hpp"
+
+#include <cerrno>
+#include <rdma/rdma_netlink.h>
+
+using namespace rdmad;
+using namespace rdmad::rdma_id;
+using namespace rdmad::test;
+
+namespace {
+
+/// The devices of the captures: mixed, opa, rxe and siw have the indexes 0 to 3. Each file of
+/// link.d names the device with a node GUID.
+struct Bench {
+    FixtureTree sys;
+    FixtureTree image;
+    CapturedKernel kernel{"6.1"}; // later ones tell that a user chose the names of rxe and siw
+    nldev::Client client{kernel};
+    sysfs::Directory root = sys.root();
+    KnownNames known{image.path("run/rdmad")};
+    config::Facts host;
+
+    Bench()
+    {
+        image.directory("run");
+        for (const auto* name : {"mixed", "opa", "rxe", "siw"})
+            sys.rdma_device(name, "fe80:0000:0000:0000:0002:c903:0000:0a01");
+    }
+    void wish(uint32_t index, const std::string& link) const
+    {
+        const auto guid = text::format_guid(must_find(CapturedClient().device(index)).node_guid);
+        image.file("etc/rdmad/link.d/" + std::to_string(index) + ".link",
+                   "[Match]\nNodeGUID=" + guid + "\n[Link]\n" + link);
+    }
+    Result<bool> settle(uint32_t index)
+    {
+        const LinkFiles files(image.path());
+        const DecisionInput input{root, files, host, known};
+        const auto device = must_find(client.device(index));
+        const Subject subject{Node::device,
+                              device.name,
+                              {},
+                              device.name,
+                              must_find(sysfs::RdmaDevice::open(root, device.name))};
+        const auto identity = must_find(identify(client, subject, device));
+        const auto decision = decide_name(input, subject.device, identity);
+        return Namer(client, input, image.path("run/rdmad")).settle(identity, decision);
+    }
+    [[nodiscard]] std::string name(uint32_t index) const
+    {
+        return kernel.name_of(index);
+    }
+    [[nodiscard]] size_t renames() const
+    {
+        return kernel.count(RDMA_NLDEV_CMD_SET);
+    }
+
+private:
+    /// Asks the capture without leaving traces in the bench's kernel.
+    struct CapturedClient {
+        CapturedKernel kernel{"6.1"};
+        nldev::Client client{kernel};
+        Result<std::optional<nldev::Device>> device(uint32_t index)
+        {
+            return client.device(index);
+        }
+    };
+};
+
+} // namespace
+
+TEST_CASE("a device gets its name, and what it was called before is remembered", "[namer]")
+{
+    Bench bench;
+    bench.wish(0, "Name=storage\n");
+    CHECK(must(bench.settle(0)));
+    CHECK(bench.name(0) == "storage");
+    const auto known = bench.known.find(0);
+    REQUIRE(known.has_value());
+    CHECK(known->original == "mixed");
+    CHECK(known->given == "storage");
+}
+
+TEST_CASE("a device that has its name, or should keep it, is left alone", "[namer]")
+{
+    Bench bench;
+    CHECK_FALSE(must(bench.settle(0)));
+    bench.wish(0, "Name=mixed\n");
+    CHECK_FALSE(must(bench.settle(0)));
+    CHECK(bench.renames() == 0);
+}
+
+TEST_CASE("a name that another device has and keeps falls to the next one", "[namer]")
+{
+    Bench bench;
+    bench.wish(0, "NamePolicy=guid\nName=opa\n");
+    bench.image.file("etc/rdmad/link.d/0.link.d/order.conf", "[Link]\nNamePolicy=\n");
+    CHECK_FALSE(must(bench.settle(0)));
+    CHECK(bench.name(0) == "mixed");
+    bench.wish(1, "NamePolicy=guid\n");
+    bench.sys.remove("class/infiniband/opa");
+    CHECK_FALSE(must(bench.settle(0)));
+}
+
+TEST_CASE("two devices swap their names over a temporary one", "[namer]")
+{
+    Bench bench;
+    bench.wish(0, "Name=opa\n");
+    bench.wish(1, "Name=mixed\n");
+    CHECK(must(bench.settle(0)));
+    CHECK(bench.name(0) == "opa");
+    CHECK(bench.name(1) == "mixed");
+    CHECK(bench.known.find(1).value().original == "opa");
+}
+
+TEST_CASE("a ring of three devices turns round", "[namer]")
+{
+    Bench bench;
+    bench.wish(0, "Name=opa\n");
+    bench.wish(1, "Name=rxe\n");
+    bench.wish(2, "Name=mixed\n");
+    CHECK(must(bench.settle(0)));
+    CHECK(bench.name(0) == "opa");
+    CHECK(bench.name(1) == "rxe");
+    CHECK(bench.name(2) == "mixed");
+}
+
+TEST_CASE("a chain moves on at its end", "[namer]")
+{
+    Bench bench;
+    bench.wish(0, "Name=opa\n");
+    bench.wish(1, "Name=rxe\n");
+    bench.wish(2, "Name=free\n");
+    CHECK(must(bench.settle(0)));
+    CHECK(bench.name(0) == "opa");
+    CHECK(bench.name(1) == "rxe");
+    CHECK(bench.name(2) == "free");
+}
+
+TEST_CASE("who wants the name of a device that cannot move keeps its own", "[namer]")
+{
+    Bench bench;
+    bench.wish(0, "Name=opa\n");
+    bench.wish(1, "Name=rxe\n"); // and rxe stays
+    CHECK_FALSE(must(bench.settle(0)));
+    CHECK(bench.name(0) == "mixed");
+    CHECK(bench.name(1) == "opa");
+}
+
+TEST_CASE("a device that went meanwhile is an error that names it", "[namer]")
+{
+    Bench bench;
+    bench.wish(0, "Name=storage\n");
+    const LinkFiles files(bench.image.path());
+    const DecisionInput input{bench.root, files, bench.host, bench.known};
+    Identity identity;
+    identity.device = must_find(bench.client.device(0));
+    bench.kernel.remove(0);
+    Decision decision{.original = "mixed", .attempts = {{"Name=", {.name = "storage"}}}};
+    const auto outcome =
+        Namer(bench.client, input, bench.image.path("run/rdmad")).settle(identity, decision);
+    REQUIRE_FALSE(outcome.has_value());
+    CHECK(outcome.error().code == EINVAL);
+    CHECK(outcome.error().message().find("rename mixed (index 0) to storage") == 0);
+}
