@@ -42,6 +42,28 @@ Result<std::optional<Subject>> subject_of(const Options& options, const sysfs::D
     return subject_of_event(root, environment("DEVPATH"), environment("SUBSYSTEM"));
 }
 
+void warn_of(const Result<void>& outcome)
+{
+    if (!outcome)
+        warn(outcome.error().message());
+}
+
+/// Gives the device its name. If it has that already, its nodes may have come before.
+bool is_renamed(nldev::Client& client, const sysfs::Directory& root, const Subject& subject,
+                const Identity& identity)
+{
+    const auto renamed = give_name(client, root, subject, identity, state_directory);
+    if (!renamed)
+        warn(renamed.error().message());
+    else if (!*renamed) {
+        const auto known = KnownNames(state_directory).find(identity.device.index);
+        const auto original = known ? known->original : identity.device.name;
+        warn_of(refresh_nodes(client, root, identity,
+                              original == identity.device.name ? "" : original, udev_run));
+    }
+    return renamed.value_or(false);
+}
+
 /// What stdout gets, empty if the device is gone.
 Result<std::string> describe(const Options& options, const sysfs::Directory& root,
                              nldev::Client& client, const Subject& subject)
@@ -54,6 +76,10 @@ Result<std::string> describe(const Options& options, const sysfs::Directory& roo
         return tl::unexpected<Error>(std::move(device).error());
     if (!*device)
         return std::string();
+    const bool gives_names =
+        options.rename && environment("ACTION") == "add" && NamingSwitch().is_on();
+    if (gives_names && subject.node != Node::device)
+        warn_of(give_name_early(client, root, **device, state_directory));
     const auto identity = identify(client, subject, std::move(**device));
     if (!identity)
         return tl::unexpected<Error>(identity.error());
@@ -63,21 +89,11 @@ Result<std::string> describe(const Options& options, const sysfs::Directory& roo
     if (options.test_link)
         return explain_name(client, root, subject, **identity, state_directory);
     if (subject.node == Node::device) {
-        if (auto loaded = load_modules(client, root, **identity, options.load, module_lists);
-            !loaded)
-            warn(loaded.error().message());
+        warn_of(load_modules(client, root, **identity, options.load, module_lists));
         if (options.event && environment("ACTION") == "move")
-            if (auto followed =
-                    follow_rename(client, root, **identity, environment("DEVPATH_OLD"), udev_run);
-                !followed)
-                warn(followed.error().message());
-        if (options.rename && environment("ACTION") == "add") {
-            const auto renamed = give_name(client, root, subject, **identity, state_directory);
-            if (!renamed)
-                warn(renamed.error().message());
-            else if (*renamed)
-                return renaming;
-        }
+            warn_of(follow_rename(client, root, **identity, environment("DEVPATH_OLD"), udev_run));
+        if (gives_names && is_renamed(client, root, subject, **identity))
+            return renaming;
     }
     Claims claims(client, root, state_directory, options.event);
     const auto names = names_of(**identity, claims);

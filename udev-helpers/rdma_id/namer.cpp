@@ -32,9 +32,13 @@ Result<bool> Namer::settle(const Identity& identity, const Decision& decision)
 {
     const auto& device = identity.device;
     const auto candidates = decision.candidates();
-    if (candidates.empty() || candidates[0] == device.name)
-        return false;
-    auto changed = take_first_free(identity, decision);
+    const bool is_right = candidates.empty() || candidates[0] == device.name;
+    auto changed = is_right ? Result<bool>(false) : take_first_free(identity, decision);
+    // the device's other nodes need not ask again
+    if (changed && !*changed && !input_.known.find(device.index))
+        input_.known.remember(device.index, {decision.original, device.name});
+    if (is_right)
+        return changed;
     // a swap that broke off
     const auto now = client_.device(device.index);
     if (now && *now && (*now)->name == naming::temporary_name(device.index))

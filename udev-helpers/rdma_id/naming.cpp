@@ -70,6 +70,32 @@ Result<bool> give_name(nldev::Client& client, const sysfs::Directory& root, cons
     return Namer(client, system.input, state_directory).settle(identity, decision);
 }
 
+Result<void> give_name_early(nldev::Client& client, const sysfs::Directory& root,
+                             nldev::Device& device, const std::string& state_directory)
+{
+    if (KnownNames(state_directory).find(device.index))
+        return {};
+    auto sysfs = sysfs::RdmaDevice::open(root, device.name);
+    if (!sysfs)
+        return tl::unexpected<Error>(std::move(sysfs).error());
+    if (!*sysfs)
+        return {}; // renamed this very moment
+    const Subject subject{Node::device, device.name, std::nullopt, device.name, std::move(**sysfs)};
+    const auto identity = identify(client, subject, device);
+    if (!identity)
+        return tl::unexpected<Error>(identity.error());
+    if (!*identity)
+        return {};
+    if (auto given = give_name(client, root, subject, **identity, state_directory); !given)
+        return tl::unexpected<Error>(std::move(given).error());
+    auto now = client.device(device.index);
+    if (!now)
+        return tl::unexpected<Error>(std::move(now).error());
+    if (*now)
+        device = std::move(**now);
+    return {};
+}
+
 Result<std::string> explain_name(nldev::Client& client, const sysfs::Directory& root,
                                  const Subject& subject, const Identity& identity,
                                  const std::string& state_directory)

@@ -11,6 +11,12 @@ namespace rdmad::rdma_id {
                                      const Subject& subject, const Identity& identity,
                                      const std::string& state_directory);
 
+/// The same for the device of a node that appears, which comes before the event of the device;
+/// once, so the nodes of a device do not all ask. device is what it is afterwards.
+[[nodiscard]] Result<void> give_name_early(nldev::Client& client, const sysfs::Directory& root,
+                                           nldev::Device& device,
+                                           const std::string& state_directory);
+
 /// What give_name() would do and why, for a person. Changes nothing.
 [[nodiscard]] Result<std::string> explain_name(nldev::Client& client, const sysfs::Directory& root,
                                                const Subject& subject, const Identity& identity,

@@ -18,15 +18,15 @@ namespace rdmad::rdma_id {
 namespace {
 
 constexpr char file_name[] = "60-rdma-persistent-naming.rules";
-constexpr char etc[] = "/etc/udev/rules.d";
 // in the order in which udev looks (udev(7)); /lib where it is not /usr/lib
-constexpr std::array folders = {etc, "/run/udev/rules.d", "/usr/local/lib/udev/rules.d",
-                                "/usr/lib/udev/rules.d", "/lib/udev/rules.d"};
+constexpr std::array folders = {"/etc/udev/rules.d", "/run/udev/rules.d",
+                                "/usr/local/lib/udev/rules.d", "/usr/lib/udev/rules.d",
+                                "/lib/udev/rules.d"};
 constexpr std::string_view marker = "# rdmad names RDMA devices";
 constexpr char rules[] =
     "# rdmad names RDMA devices: this file stands in place of rdma-core's of the same name.\n"
-    "# \"rdma_id --naming disable\" takes it away. See rdmad.link(5).\n"
-    "ACTION==\"add\", SUBSYSTEM==\"infiniband\", ENV{.RDMAD_NAMING}=\"1\"\n";
+    "# 59-rdmad-name.rules does so. \"rdma_id --naming disable\" takes this file away. See "
+    "rdmad.link(5).\n";
 constexpr size_t max_size = 64 * 1024;
 
 std::string read_file(const std::string& path)

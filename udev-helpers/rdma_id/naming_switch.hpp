@@ -14,6 +14,11 @@ public:
     /// root goes before all paths: empty, or the root of an image.
     explicit NamingSwitch(std::string root = {}) : root_(std::move(root)) {}
 
+    [[nodiscard]] bool is_on() const
+    {
+        return in_folder(etc).owner == Owner::rdmad;
+    }
+
     /// What was done, or why nothing was, for the user. EEXIST: an administrator's file is there,
     /// and stays.
     [[nodiscard]] Result<std::string> enable() const;
@@ -33,6 +38,7 @@ private:
     [[nodiscard]] Rules effective() const;
     [[nodiscard]] std::vector<std::string> others_that_rename() const;
 
+    static constexpr char etc[] = "/etc/udev/rules.d";
     std::string root_;
 };
 

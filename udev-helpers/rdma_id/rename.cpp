@@ -2,9 +2,11 @@
 #include "udev-helpers/rdma_id/rename.hpp"
 
 #include "core/base/c_ptr.hpp"
+#include "core/base/text.hpp"
 #include "core/naming/links.hpp"
 #include "udev-helpers/rdma_id/claims.hpp"
 
+#include <algorithm>
 #include <dirent.h>
 #include <fcntl.h>
 
@@ -26,21 +28,63 @@ void forget_old_name(const sysfs::Directory& root, const std::string& name,
             unlink((udev_run + "/tags/" + tag->d_name + "/" + entry).c_str());
 }
 
+/// Udev's records of nodes, in files that are named by device number: "E:KEY=VALUE" and "S:LINK"
+/// lines (device_update_db(), libsystemd/sd-device).
+class Records {
+public:
+    Records(const std::string& udev_run, const Identity& identity, std::string_view old_name)
+        : old_name_(old_name),
+          index_("E:ID_RDMA_INDEX=" + std::to_string(identity.device.index)),
+          name_("E:ID_RDMA_NAME=" + text::escape_property(identity.device.name))
+    {
+        if (auto data = sysfs::Directory::open(udev_run + "/data"); data)
+            data_ = std::move(*data);
+    }
+
+    /// Whether the record is of this very device and knows no other name of it. Links and aliases
+    /// of other rules in it may have been made of the old name just before a rename. A record that
+    /// an event is about to write is none yet.
+    [[nodiscard]] bool is_current(const std::string& number) const
+    {
+        const auto record = data_ ? data_->read("c" + number) : sysfs::Attribute();
+        const auto lines = text::split(record.text, '\n');
+        const auto has = [&](const std::string& line) {
+            return std::find(lines.begin(), lines.end(), line) != lines.end();
+        };
+        return has(index_) && has(name_) &&
+               (old_name_.empty() || record.text.find(old_name_) == std::string::npos);
+    }
+
+private:
+    std::optional<sysfs::Directory> data_;
+    std::string_view old_name_;
+    std::string index_;
+    std::string name_;
+};
+
+void refresh(const sysfs::Directory& root, const Records& records, Node node,
+             const std::string& sysname)
+{
+    if (!records.is_current(root.read(class_path(node, sysname) + "/dev").text))
+        trigger(root, node, sysname);
+}
+
 /// issm nodes bear the number of the umad node of their port (ib_umad_init_port(),
 /// drivers/infiniband/core/user_mad.c); the kernel does not tell of them over netlink.
-void trigger_management_nodes(const sysfs::Directory& root, const std::string& umad)
+void refresh_management_nodes(const sysfs::Directory& root, const Records& records,
+                              const std::string& umad)
 {
-    trigger(root, Node::umad, umad);
-    trigger(root, Node::issm, "issm" + umad.substr(std::string_view("umad").size()));
+    refresh(root, records, Node::umad, umad);
+    refresh(root, records, Node::issm, "issm" + umad.substr(std::string_view("umad").size()));
 }
 
 } // namespace
 
-Result<void> follow_rename(nldev::Client& client, const sysfs::Directory& root,
-                           const Identity& identity, std::string_view old_devpath,
+Result<void> refresh_nodes(nldev::Client& client, const sysfs::Directory& root,
+                           const Identity& identity, std::string_view old_name,
                            const std::string& udev_run)
 {
-    forget_old_name(root, std::string(sysfs::last_component(old_devpath)), udev_run);
+    const Records records(udev_run, identity, old_name);
     // the classes exist once their modules are loaded; to ask earlier would load them. One node
     // that cannot be asked for does not keep the others from following.
     Result<void> outcome;
@@ -49,7 +93,7 @@ Result<void> follow_rename(nldev::Client& client, const sysfs::Directory& root,
         if (!uverbs)
             outcome = tl::unexpected<Error>(std::move(uverbs).error());
         else if (*uverbs)
-            trigger(root, Node::uverbs, (*uverbs)->name);
+            refresh(root, records, Node::uverbs, (*uverbs)->name);
     }
     if (!root.contains("class/infiniband_mad"))
         return outcome;
@@ -58,9 +102,18 @@ Result<void> follow_rename(nldev::Client& client, const sysfs::Directory& root,
         if (!umad)
             outcome = tl::unexpected<Error>(std::move(umad).error());
         else if (*umad && (*umad)->name.starts_with("umad"))
-            trigger_management_nodes(root, (*umad)->name);
+            refresh_management_nodes(root, records, (*umad)->name);
     }
     return outcome;
+}
+
+Result<void> follow_rename(nldev::Client& client, const sysfs::Directory& root,
+                           const Identity& identity, std::string_view old_devpath,
+                           const std::string& udev_run)
+{
+    const auto old_name = sysfs::last_component(old_devpath);
+    forget_old_name(root, std::string(old_name), udev_run);
+    return refresh_nodes(client, root, identity, old_name, udev_run);
 }
 
 } // namespace rdmad::rdma_id

@@ -5,10 +5,19 @@
 
 namespace rdmad::rdma_id {
 
-/// What the kernel and udev leave undone after a rename. The device alone gets a uevent: its
-/// uverbs, umad and issm nodes are triggered here, so that links and units by name follow. And udev
-/// keeps the database entry of the old name for good, which a later device of that name would
-/// inherit: it is removed, unless such a device is there.
+/// Has udev look again at the uverbs, umad and issm nodes of a device of which its records know
+/// another name: after a rename the kernel sends an event for the device alone.
+///
+/// @param old_name what the device was called before, if that is known: a record that holds it
+///     anywhere counts as out of date
+/// @param udev_run /run/udev
+[[nodiscard]] Result<void> refresh_nodes(nldev::Client& client, const sysfs::Directory& root,
+                                         const Identity& identity, std::string_view old_name,
+                                         const std::string& udev_run);
+
+/// What the kernel and udev leave undone after a rename: refresh_nodes(), so that links and units
+/// by name follow. And udev keeps the database entry of the old name for good, which a later device
+/// of that name would inherit: it is removed, unless such a device is there.
 ///
 /// @param old_devpath DEVPATH_OLD of the "move" event
 /// @param udev_run /run/udev

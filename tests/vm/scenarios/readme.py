@@ -78,7 +78,7 @@ def the_install_commands_install(suite):
     with lab(suite) as l:
         l.expect('exit code of the build commands', (done.returncode, done.stderr[-500:] if done.returncode else ''), (0, ''))
         installed = sorted(re.sub('^.*/', '', path) for path in done.stdout.splitlines() if path.startswith('/src/readme.dest'))
-        l.expect('files', installed, ['61-rdmad-id.rules', '76-rdmad-link-type.rules', '91-rdmad-units.rules', 'rdma_id',
+        l.expect('files', installed, ['59-rdmad-name.rules', '61-rdmad-id.rules', '76-rdmad-link-type.rules', '91-rdmad-units.rules', 'rdma_id',
                                       'rdma_id.8', 'rdmad-links.7', 'rdmad.link.5'])
         for line in build.splitlines():
             if line.startswith('udevadm'):
