@@ -64,6 +64,8 @@ private:
         const auto text = text::trim(line);
         if (text.empty())
             return;
+        if (is_foreign(section_) && !text.starts_with('['))
+            return;
         if (text.find('\0') != std::string_view::npos || !text::is_utf8(text))
             return report({}, "holds bytes that are not UTF-8 text");
         if (text.starts_with('['))
@@ -82,7 +84,7 @@ private:
 
     void take_assignment(std::string_view text)
     {
-        if (is_foreign(section_))
+        if (is_foreign(text))
             return;
         const auto equals = text.find('=');
         const auto key = text::trim(text.substr(0, equals));
@@ -90,18 +92,20 @@ private:
             return report({}, "'" + text::escape_terminal(text) + "' is no Key=Value");
         if (section_.empty())
             return report(key, "stands in no [Section]");
-        if (!is_foreign(key))
-            ini_.assignments.push_back({.section = section_,
-                                        .key = std::string(key),
-                                        .value = std::string(text::trim(text.substr(equals + 1))),
-                                        .file = file_,
-                                        .line = first_});
+        ini_.assignments.push_back({.section = section_,
+                                    .key = std::string(key),
+                                    .value = std::string(text::trim(text.substr(equals + 1))),
+                                    .file = file_,
+                                    .line = first_});
     }
 
     void report(std::string_view key, std::string what)
     {
-        ini_.problems.push_back(
-            {.file = file_, .line = first_, .key = std::string(key), .what = std::move(what)});
+        ini_.problems.push_back({.file = file_,
+                                 .line = first_,
+                                 .section = section_,
+                                 .key = std::string(key),
+                                 .what = std::move(what)});
     }
 
     const std::string& file_;

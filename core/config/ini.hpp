@@ -14,7 +14,8 @@ namespace rdmad::config {
 /// What is wrong with a file, and where.
 struct Problem {
     std::string file = {};
-    uint32_t line = 0; ///< 0: the file as a whole
+    uint32_t line = 0;        ///< 0: the file as a whole
+    std::string section = {}; ///< empty: it is in none, or in one that cannot be told
     std::string key = {};
     std::string what = {};
 

@@ -3,6 +3,7 @@
 
 #include "core/base/text.hpp"
 
+#include <algorithm>
 #include <array>
 
 namespace rdmad::config {
@@ -71,7 +72,7 @@ std::string set_name(LinkFile& link, const std::string& value)
 
 std::string set_boolean(bool& target, const std::string& value)
 {
-    const auto parsed = parse_boolean(value);
+    const auto parsed = value.empty() ? std::optional(false) : parse_boolean(value);
     if (!parsed)
         return "'" + text::escape_terminal(value) + "' is neither yes nor no";
     target = *parsed;
@@ -96,8 +97,6 @@ std::string set_link(LinkFile& link, const std::string& key, const std::string& 
         return set_scheme(link, value);
     if (key == "PortLabel")
         return set_boolean(link.port_label, value);
-    if (key == "IPoIBName")
-        return set_boolean(link.names_ipoib, value);
     return key == "Description" ? "" : "there is no such key in [Link]";
 }
 
@@ -105,8 +104,11 @@ std::string set_link(LinkFile& link, const std::string& key, const std::string& 
 
 LinkFile parse_link(const File& file)
 {
-    LinkFile link{
-        .path = file.path, .is_match_sound = file.problems.empty(), .problems = file.problems};
+    LinkFile link{.path = file.path, .problems = file.problems};
+    // a mistake elsewhere may be one in what the file matches
+    link.is_match_sound =
+        std::all_of(file.problems.begin(), file.problems.end(),
+                    [](const Problem& problem) { return problem.section == "Link"; });
     for (const auto& assignment : file.assignments) {
         std::string what;
         if (assignment.section == "Match")
@@ -119,7 +121,8 @@ LinkFile parse_link(const File& file)
             continue;
         if (assignment.section != "Link")
             link.is_match_sound = false;
-        link.problems.push_back({assignment.file, assignment.line, assignment.key, what});
+        link.problems.push_back(
+            {assignment.file, assignment.line, assignment.section, assignment.key, what});
     }
     if (link.is_match_sound && link.match.empty()) {
         link.is_match_sound = false;

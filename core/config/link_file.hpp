@@ -16,7 +16,6 @@ struct LinkFile {
     std::string name = {}; ///< with specifiers; empty: none
     std::optional<naming::Scheme> scheme = {};
     bool port_label = false;
-    bool names_ipoib = false;
     bool is_match_sound = true;
     std::vector<Problem> problems = {};
 };

@@ -60,9 +60,12 @@ std::string plain_guid(std::string_view word)
     if (word.starts_with("0x") || word.starts_with("0X"))
         word.remove_prefix(2);
     std::string guid = is_negated ? "!" : "";
-    for (const char c : word)
-        if (c != ':')
+    bool in_brackets = false; // "[[:xdigit:]]" keeps its colons
+    for (const char c : word) {
+        in_brackets = c == '[' || (in_brackets && c != ']');
+        if (c != ':' || in_brackets)
             guid += c >= 'A' && c <= 'F' ? static_cast<char>(c - 'A' + 'a') : c;
+    }
     return guid;
 }
 
@@ -121,13 +124,16 @@ std::string joined(const Values& values)
 
 std::optional<bool> parse_boolean(std::string_view text)
 {
-    const std::string word(text);
-    for (const auto* yes : {"yes", "true", "on", "1", "y", "t"})
-        if (strcasecmp(word.c_str(), yes) == 0)
-            return true;
-    for (const auto* no : {"no", "false", "off", "0", "n", "f"})
-        if (strcasecmp(word.c_str(), no) == 0)
-            return false;
+    const auto is_any_of = [&](std::initializer_list<std::string_view> words) {
+        return std::any_of(words.begin(), words.end(), [&](std::string_view word) {
+            return word.size() == text.size() &&
+                   strncasecmp(word.data(), text.data(), word.size()) == 0;
+        });
+    };
+    if (is_any_of({"yes", "y", "true", "t", "on", "1"}))
+        return true;
+    if (is_any_of({"no", "n", "false", "f", "off", "0"}))
+        return false;
     return std::nullopt;
 }
 

@@ -48,7 +48,8 @@ private:
     std::optional<std::string> virtualization_;
 };
 
-/// "yes", "true", "on", "1" and their opposites; none for anything else.
+/// "yes", "y", "true", "t", "on", "1" and their opposites in capitals or not, as systemd has it;
+/// none for anything else.
 [[nodiscard]] std::optional<bool> parse_boolean(std::string_view text);
 
 } // namespace rdmad::config

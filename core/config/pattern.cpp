@@ -44,10 +44,14 @@ bool PatternList::holds(const std::vector<std::string_view>& values) const
 
 std::string PatternList::text() const
 {
+    // one "!" in front negates a whole list
+    const bool all_negated = std::all_of(patterns_.begin(), patterns_.end(),
+                                         [](const Pattern& pattern) { return pattern.is_negated; });
     std::string text;
-    for (const auto& pattern : patterns_)
-        text +=
-            (text.empty() ? "" : " ") + std::string(pattern.is_negated ? "!" : "") + pattern.glob;
+    for (const auto& pattern : patterns_) {
+        const bool is_marked = pattern.is_negated && (!all_negated || text.empty());
+        text += (text.empty() ? "" : " ") + std::string(is_marked ? "!" : "") + pattern.glob;
+    }
     return text;
 }
 

@@ -29,7 +29,7 @@ public:
     {
         return holds(std::vector<std::string_view>{value});
     }
-    /// As they were given, for a message.
+    /// For a message: as they were given, or each with its own "!" where only some are negated.
     [[nodiscard]] std::string text() const;
 
 private:

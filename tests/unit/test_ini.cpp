@@ -178,6 +178,11 @@ TEST_CASE("a key that begins with X- is left out", "[ini]")
     CHECK(clean("[Link]\nX-Owner=storage team\nName=a\nX-=b\n") == Words{"[Link] Name=a"});
 }
 
+TEST_CASE("a foreign key is left out however others spell it", "[ini]")
+{
+    CHECK(clean("[Link]\nX-Ticket_No=4711\n").empty());
+}
+
 TEST_CASE("only a capital X and a dash make a name foreign", "[ini]")
 {
     CHECK(clean("[x-Site]\nx-Owner=a\nXOwner=b\n") ==
@@ -340,8 +345,9 @@ TEST_CASE("words are added to those that are there", "[ini]")
 
 TEST_CASE("a problem's message names what is known of its place", "[ini]")
 {
-    CHECK(Problem{"/etc/rdmad/link.d/10-storage.link", 7, "NamePolicy", "'pth' is no policy"}
-              .message() == "/etc/rdmad/link.d/10-storage.link:7: NamePolicy: 'pth' is no policy");
+    CHECK(
+        Problem{"/etc/rdmad/link.d/10-storage.link", 7, "Link", "NamePolicy", "'pth' is no policy"}
+            .message() == "/etc/rdmad/link.d/10-storage.link:7: NamePolicy: 'pth' is no policy");
     CHECK(Problem{.file = "a.link", .line = 7, .what = "is broken"}.message() ==
           "a.link:7: is broken");
     CHECK(Problem{.file = "a.link", .key = "Name", .what = "is broken"}.message() ==

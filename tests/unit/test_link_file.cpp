@@ -64,8 +64,7 @@ TEST_CASE("a file with all keys of [Link] is understood", "[link_file]")
                                   "NamePolicy=keep kernel netdev onboard slot path guid\n"
                                   "Name=storage-%k\n"
                                   "NamingScheme=v1\n"
-                                  "PortLabel=yes\n"
-                                  "IPoIBName=on\n");
+                                  "PortLabel=yes\n");
     CHECK(link.problems.empty());
     CHECK(link.is_match_sound);
     CHECK(link.path == path);
@@ -74,7 +73,6 @@ TEST_CASE("a file with all keys of [Link] is understood", "[link_file]")
     CHECK(link.name == "storage-%k");
     CHECK(link.scheme == Scheme::v1);
     CHECK(link.port_label);
-    CHECK(link.names_ipoib);
 }
 
 TEST_CASE("what a file does not say is off", "[link_file]")
@@ -86,7 +84,6 @@ TEST_CASE("what a file does not say is off", "[link_file]")
     CHECK(link.name.empty());
     CHECK_FALSE(link.scheme.has_value());
     CHECK_FALSE(link.port_label);
-    CHECK_FALSE(link.names_ipoib);
 }
 
 TEST_CASE("the [Match] section is the file's", "[link_file]")
@@ -106,18 +103,9 @@ TEST_CASE("each scheme may be asked for", "[link_file]")
 
 TEST_CASE("a boolean may be taken back", "[link_file]")
 {
-    const auto link = parse_lines("PortLabel=yes\nIPoIBName=1\nPortLabel=no\nIPoIBName=off\n");
+    const auto link = parse_lines("PortLabel=yes\nPortLabel=no\n");
     CHECK(link.problems.empty());
     CHECK_FALSE(link.port_label);
-    CHECK_FALSE(link.names_ipoib);
-}
-
-TEST_CASE("PortLabel= and IPoIBName= are two", "[link_file]")
-{
-    CHECK(parse_lines("PortLabel=yes\n").port_label);
-    CHECK_FALSE(parse_lines("PortLabel=yes\n").names_ipoib);
-    CHECK(parse_lines("IPoIBName=yes\n").names_ipoib);
-    CHECK_FALSE(parse_lines("IPoIBName=yes\n").port_label);
 }
 
 TEST_CASE("policies of two assignments are one list", "[link_file]")
@@ -198,9 +186,8 @@ TEST_CASE("an unknown scheme is a problem", "[link_file]")
 
 TEST_CASE("what is no boolean is a problem", "[link_file]")
 {
-    const auto* key = GENERATE("PortLabel", "IPoIBName");
-    const auto found = problem(key + "=maybe\n"s);
-    CHECK(found.key == key);
+    const auto found = problem("PortLabel=maybe\n");
+    CHECK(found.key == "PortLabel");
     CHECK(found.what.find("maybe") != std::string::npos);
 }
 
@@ -272,7 +259,7 @@ TEST_CASE("a broken line that may be of [Match] makes it unsound", "[link_file]"
 }
 
 // the header: with a sound [Match] the devices keep their names. Now the file matches none
-TEST_CASE("a broken line of [Link] leaves the match sound", "[.][link_file]")
+TEST_CASE("a broken line of [Link] leaves the match sound", "[link_file]")
 {
     const auto link = parse_lines("NamePolicy\n");
     CHECK(link.problems.size() == 1);
@@ -403,6 +390,11 @@ TEST_CASE("a % that starts no specifier gives no name", "[link_file]")
     const auto composed = expand_name(text, all_told);
     CHECK(composed.name.empty());
     CHECK_FALSE(composed.why_not.empty());
+}
+
+TEST_CASE("what stands behind the end of a name is no specifier", "[link_file]")
+{
+    CHECK(expand_name(std::string_view("a%k", 2), all_told).name.empty());
 }
 
 TEST_CASE("a name that is refused once it is expanded gives none", "[link_file]")

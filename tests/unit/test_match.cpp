@@ -180,6 +180,13 @@ TEST_CASE("an empty list holds for anything", "[match]")
     CHECK(patterns.holds("mlx5_0"));
 }
 
+TEST_CASE("a word without a pattern adds none", "[match]")
+{
+    CHECK(list({""}).empty());
+    CHECK(list({"!"}).empty());
+    CHECK(list({"siw*", ""}).text() == "siw*");
+}
+
 TEST_CASE("of many values one may match, and none a negated pattern", "[match]")
 {
     CHECK(list({"ib*"}).holds(Values{"eth0", "ib0"}));
@@ -197,7 +204,7 @@ TEST_CASE("a list is told as it was given", "[match]")
 }
 
 // it gives "!mlx5_* !siw*", which as a list means something else
-TEST_CASE("a negated list is told as it was given", "[.][match]")
+TEST_CASE("a negated list is told as it was given", "[match]")
 {
     CHECK(list({"!mlx5_*", "siw*"}).text() == "!mlx5_* siw*");
 }
@@ -251,6 +258,12 @@ TEST_CASE("a GUID may be written as people do", "[match]")
         CHECK(holds(key, "1 "s + guid, facts));
         CHECK_FALSE(holds(key, "!1 "s + guid, facts));
     }
+}
+
+TEST_CASE("all digits of a GUID may be capitals", "[match]")
+{
+    CHECK(holds("NodeGUID", "0123:4567:89AB:CDEF", {.node_guid = "0123456789abcdef"}));
+    CHECK(holds("NodeGUID", "0123456789abcdef", {.node_guid = "0123456789abcdef"}));
 }
 
 TEST_CASE("only GUIDs are taken in capitals or with colons", "[match]")
@@ -570,15 +583,22 @@ TEST_CASE("anything else is no boolean", "[match]")
     CHECK_FALSE(parse_boolean(text).has_value());
 }
 
-// the header promises none for anything else; "y", "t", "n" and "f" are taken
-TEST_CASE("a letter is no boolean", "[.][match]")
+TEST_CASE("a letter is a boolean", "[match]")
 {
-    for (const auto* text : {"y", "t", "n", "f"})
-        CHECK_FALSE(parse_boolean(text).has_value());
+    for (const auto* text : {"y", "t", "Y"})
+        CHECK(parse_boolean(text) == true);
+    for (const auto* text : {"n", "f", "F"})
+        CHECK(parse_boolean(text) == false);
 }
 
-// the comparison ends at the NUL
-TEST_CASE("a word with an embedded NUL is no boolean", "[.][match]")
+TEST_CASE("a GUID may be matched by a character class", "[match]")
+{
+    Match match;
+    REQUIRE(match.set("NodeGUID", "0x506b:[[:xdigit:]]*").empty());
+    CHECK(match.why_not({.node_guid = "506b4b0300a1b2c3"}).empty());
+}
+
+TEST_CASE("a word with an embedded NUL is no boolean", "[match]")
 {
     CHECK_FALSE(parse_boolean("yes\0no"s).has_value());
 }
