@@ -1,2 +1,229 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 #include "tests/catch.hpp"
+#include "tests/support/fixture_tree.hpp"
+#include "udev-helpers/rdma_id/known_names.hpp"
+#include "udev-helpers/rdma_id/state_link.hpp"
+
+#include <cerrno>
+
+using namespace rdmad::rdma_id;
+using namespace rdmad::test;
+using namespace std::string_literals;
+
+namespace {
+
+using List = std::vector<std::string>;
+
+struct Bench {
+    FixtureTree run;
+    KnownNames known{run.path("rdmad")};
+
+    /// "mlx5_0 is ibp1s0", or "nothing".
+    [[nodiscard]] std::string of(uint32_t index) const
+    {
+        const auto name = known.find(index);
+        return name ? name->original + " is " + name->given : "nothing";
+    }
+};
+
+} // namespace
+
+TEST_CASE("a name is remembered by the index of the device", "[known_names]")
+{
+    const Bench bench;
+    CHECK(bench.of(0) == "nothing");
+    bench.known.remember(0, {"mlx5_0", "ibp1s0"});
+    bench.known.remember(4294967295, {"mlx5_1", "ibp2s0"});
+    CHECK(bench.of(0) == "mlx5_0 is ibp1s0");
+    CHECK(bench.of(4294967295) == "mlx5_1 is ibp2s0");
+    CHECK(bench.of(1) == "nothing");
+    CHECK(bench.run.list("rdmad/names") == List{"0", "4294967295"});
+}
+
+TEST_CASE("others read what one remembered", "[known_names]")
+{
+    const Bench bench;
+    bench.known.remember(3, {"mlx5_0", "ibp1s0"});
+    const KnownNames others(bench.run.path("rdmad"));
+    REQUIRE(others.find(3).has_value());
+    CHECK(others.find(3)->given == "ibp1s0");
+    CHECK_FALSE(KnownNames(bench.run.path("elsewhere")).find(3).has_value());
+}
+
+TEST_CASE("a new name replaces the one that was known", "[known_names]")
+{
+    const Bench bench;
+    bench.known.remember(0, {"mlx5_0", "ibp1s0"});
+    bench.known.remember(0, {"mlx5_0", "storage"});
+    CHECK(bench.of(0) == "mlx5_0 is storage");
+    CHECK(bench.run.list("rdmad/names") == List{"0"});
+}
+
+TEST_CASE("what is forgotten is not known, and the rest is", "[known_names]")
+{
+    const Bench bench;
+    bench.known.forget(0);
+    bench.known.remember(0, {"mlx5_0", "ibp1s0"});
+    bench.known.remember(10, {"mlx5_1", "ibp2s0"});
+    bench.known.forget(0);
+    bench.known.forget(1);
+    CHECK(bench.of(0) == "nothing");
+    CHECK(bench.of(10) == "mlx5_1 is ibp2s0");
+}
+
+TEST_CASE("the longest names are remembered", "[known_names]")
+{
+    const Bench bench;
+    const std::string original(63, 'a');
+    const std::string given(63, 'b');
+    bench.known.remember(0, {original, given});
+    CHECK(bench.of(0) == original + " is " + given);
+}
+
+TEST_CASE("names that are not safe are not remembered", "[known_names]")
+{
+    const Bench bench;
+    const auto name = GENERATE(""s, "."s, ".."s, "a/b"s, "../0"s, "a b"s, "a\nb"s, "\xc3\xa4"s,
+                               "a\0b"s, std::string(64, 'a'));
+    CAPTURE(name);
+    bench.known.remember(0, {name, "ibp1s0"});
+    CHECK(bench.of(0) == "nothing");
+    bench.known.remember(0, {"mlx5_0", name});
+    CHECK(bench.of(0) == "nothing");
+}
+
+TEST_CASE("a name is not remembered without its blank", "[known_names]")
+{
+    const Bench bench;
+    bench.known.remember(0, {"mlx5_0 ", "ibp1s0"});
+    bench.known.remember(1, {"mlx5_0", " ibp1s0"});
+    bench.known.remember(2, {"", "mlx5_0 ibp1s0"});
+    for (const uint32_t index : {0U, 1U, 2U})
+        CHECK(bench.of(index) == "nothing");
+}
+
+TEST_CASE("a record that is none is not known", "[known_names]")
+{
+    const Bench bench;
+    SECTION("a link to something else")
+    {
+        bench.run.link("rdmad/names/0", GENERATE("/etc/passwd", "mlx5_0", "a b c", "a/b c"));
+    }
+    SECTION("a file")
+    {
+        bench.run.file("rdmad/names/0", "mlx5_0 ibp1s0");
+    }
+    SECTION("a directory")
+    {
+        bench.run.directory("rdmad/names/0");
+    }
+    CHECK(bench.of(0) == "nothing");
+}
+
+TEST_CASE("where nothing can be written nothing is remembered", "[known_names]")
+{
+    const Bench bench;
+    bench.run.file("rdmad", "not a directory");
+    bench.known.remember(0, {"mlx5_0", "ibp1s0"});
+    bench.known.forget(0);
+    CHECK(bench.of(0) == "nothing");
+    CHECK(bench.run.read("rdmad") == "not a directory");
+}
+
+TEST_CASE("a known name is two safe words", "[known_names]")
+{
+    const auto name = parse_known_name("mlx5_0 ibp1s0");
+    REQUIRE(name.has_value());
+    CHECK(name->original == "mlx5_0");
+    CHECK(name->given == "ibp1s0");
+
+    const auto bad = GENERATE(""s, " "s, "mlx5_0"s, "mlx5_0 "s, " mlx5_0"s, "a b c"s, "a/b c"s,
+                              "a b/c"s, ". b"s, "a .."s, "a\tb"s, "a\nb"s, "a\n b"s, "a\0 b"s,
+                              "a \xff"s, std::string(64, 'a') + " b", "a " + std::string(64, 'b'));
+    CAPTURE(bad);
+    CHECK_FALSE(parse_known_name(bad).has_value());
+}
+
+TEST_CASE("a link is read back as it was made", "[known_names]")
+{
+    const FixtureTree run;
+    const auto path = run.path("claim");
+    const auto target = GENERATE("0 1 umad0"s, "x"s, "/etc/passwd"s, std::string(254, 'x'));
+    CHECK(replace_link(target, path) == 0);
+    CHECK(read_link(path) == target);
+    CHECK(run.target("claim") == target);
+}
+
+TEST_CASE("what is no link reads as none", "[known_names]")
+{
+    const FixtureTree run;
+    run.file("file", "text");
+    run.directory("directory");
+    CHECK_FALSE(read_link(run.path("file")).has_value());
+    CHECK_FALSE(read_link(run.path("directory")).has_value());
+    CHECK_FALSE(read_link(run.path("nothing")).has_value());
+    CHECK_FALSE(read_link(run.path("file/below")).has_value());
+}
+
+TEST_CASE("of a link no more than 254 bytes are read", "[known_names]")
+{
+    const FixtureTree run;
+    run.link("long", std::string(GENERATE(255U, 300U), 'x'));
+    CHECK(read_link(run.path("long")).value_or("").size() <= 254);
+}
+
+TEST_CASE("a link is put in place of another", "[known_names]")
+{
+    const FixtureTree run;
+    CHECK(replace_link("first", run.path("claims/a")) == 0);
+    CHECK(replace_link("second", run.path("claims/a")) == 0);
+    CHECK(replace_link("other", run.path("claims/b")) == 0);
+    CHECK(run.target("claims/a") == "second");
+    CHECK(run.list("claims") == List{"a", "b"});
+}
+
+TEST_CASE("what a link pointed to stays when it is replaced", "[known_names]")
+{
+    const FixtureTree run;
+    run.file("victim", "text");
+    run.link("record", "victim");
+    CHECK(replace_link("new", run.path("record")) == 0);
+    CHECK(run.read("victim") == "text");
+}
+
+TEST_CASE("the directories of a link are made", "[known_names]")
+{
+    const FixtureTree run;
+    CHECK(replace_link("target", run.path("rdmad/names/0")) == 0);
+    CHECK(run.target("rdmad/names/0") == "target");
+}
+
+TEST_CASE("what an update that broke off has left does not stop the next", "[known_names]")
+{
+    const FixtureTree run;
+    run.link("names/0.new", "left over");
+    CHECK(replace_link("target", run.path("names/0")) == 0);
+    CHECK(run.target("names/0") == "target");
+    CHECK(run.list("names") == List{"0"});
+}
+
+TEST_CASE("a link that cannot be made is an error", "[known_names]")
+{
+    const FixtureTree run;
+    run.file("file", "text");
+    run.directory("directory");
+    CHECK(replace_link("target", run.path("file/link")) != 0);
+    CHECK(replace_link("target", run.path("directory")) == EISDIR);
+    CHECK(run.read("file") == "text");
+}
+
+TEST_CASE("the first to remember a device is told so, and no other", "[known_names]")
+{
+    const FixtureTree run;
+    const KnownNames known(run.path("rdmad"));
+    CHECK(known.remember_first(4, "mlx5_0"));
+    CHECK_FALSE(known.remember_first(4, "mlx5_0"));
+    CHECK(known.find(4).value().given == "mlx5_0");
+    CHECK_FALSE(known.remember_first(5, "a b"));
+    CHECK_FALSE(known.find(5).has_value());
+}

@@ -148,18 +148,6 @@ std::vector<std::string> Claims::losers_of(const std::string& key) const
     return names;
 }
 
-/// 0, or an errno value.
-int Claims::take(const std::string& claimant, const std::string& path) const
-{
-    if (symlink(claimant.c_str(), path.c_str()) == 0)
-        return 0;
-    if (errno != ENOENT)
-        return errno;
-    mkdir(directory_.c_str(), 0755);
-    mkdir((directory_ + "/" + taken).c_str(), 0755);
-    return symlink(claimant.c_str(), path.c_str()) == 0 ? 0 : errno;
-}
-
 Result<bool> Claims::settle(const Claim& claim)
 {
     const Claimant& me = claim.claimant;
@@ -168,7 +156,7 @@ Result<bool> Claims::settle(const Claim& claim)
     const auto mine = to_text(me);
 
     if (writable_) {
-        const int error = take(mine, path);
+        const int error = make_link(mine, path);
         if (error == 0)
             return true;
         if (error != EEXIST)
@@ -183,7 +171,7 @@ Result<bool> Claims::settle(const Claim& claim)
     if (!held)
         return tl::unexpected<Error>(held.error());
     // released meanwhile: whoever is first takes it
-    if (writable_ && !read_link(path) && take(mine, path) == 0)
+    if (writable_ && !read_link(path) && make_link(mine, path) == 0)
         return true;
     const auto owner = parse_claimant(read_link(path).value_or(""), me.node);
     if (owner && owner->index == me.index && owner->sysname == me.sysname)

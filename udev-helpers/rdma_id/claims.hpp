@@ -52,7 +52,6 @@ public:
 private:
     [[nodiscard]] Result<bool> is_alive(uint64_t guid, const Claimant& owner);
     [[nodiscard]] std::string path(const char* kind, const std::string& key) const;
-    [[nodiscard]] int take(const std::string& claimant, const std::string& path) const;
     [[nodiscard]] std::vector<std::string> losers_of(const std::string& key) const;
     [[nodiscard]] std::optional<Claimant> take_heir(const std::string& key, Node node) const;
     void note_loss(const std::string& key, const Claim& loser, const Claimant& owner) const;

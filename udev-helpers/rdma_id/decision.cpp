@@ -15,6 +15,11 @@ using naming::Policy;
 
 constexpr uint8_t chosen_by_user = 1; // RDMA_NAME_ASSIGN_TYPE_USER
 
+std::string format_if_set(uint64_t guid)
+{
+    return guid != 0 ? text::format_guid(guid) : "";
+}
+
 std::vector<std::string> port_guids(const Identity& identity)
 {
     std::vector<std::string> guids;
@@ -32,8 +37,8 @@ config::Facts facts_of(const config::Facts& host, const Identity& identity,
     facts.driver = identity.driver.value_or("");
     facts.path = location.path;
     facts.node_type = node_type_name(identity.device.node_type);
-    facts.node_guid = text::format_guid(identity.device.node_guid);
-    facts.sys_image_guid = text::format_guid(identity.device.sys_image_guid);
+    facts.node_guid = format_if_set(identity.device.node_guid);
+    facts.sys_image_guid = format_if_set(identity.device.sys_image_guid);
     facts.port_guids = port_guids(identity);
     for (const auto& port : identity.ports) {
         facts.link_types.emplace_back(naming::to_string(port.link_type));
@@ -43,17 +48,16 @@ config::Facts facts_of(const config::Facts& host, const Identity& identity,
     return facts;
 }
 
-config::Specifiers specifiers_of(const config::Facts& facts, const naming::Place& place)
+config::Specifiers specifiers_of(const config::Facts& facts, const Identity& identity,
+                                 const naming::Place& place)
 {
-    const auto first = [](const std::vector<std::string>& list) {
-        return list.empty() ? "" : list[0];
-    };
+    const bool has_port = !identity.ports.empty();
     return {.original_name = facts.original_name,
             .driver = facts.driver,
             .prefix = std::string(place.prefix),
-            .link_type = first(facts.link_types),
-            .node_guid = place.node_guid != 0 ? facts.node_guid : "",
-            .port_guid = first(facts.port_guids),
+            .link_type = has_port ? facts.link_types[0] : "",
+            .node_guid = facts.node_guid,
+            .port_guid = has_port ? format_if_set(identity.ports[0].guid.value_or(0)) : "",
             .netdev = place.netdev.value_or(""),
             .port_label = place.port_label.value_or("")};
 }
@@ -68,39 +72,43 @@ bool has_policy(const config::LinkFile& file, Policy policy)
     return std::find(file.policies.begin(), file.policies.end(), policy) != file.policies.end();
 }
 
-/// Whether somebody renamed the device after us. Before us, a user's name cannot be told from the
-/// kernel's.
-bool was_renamed(const std::optional<KnownName>& known, const std::string& name)
+/// The name if somebody renamed the device after us, else empty. Before us, a user's name cannot be
+/// told from the kernel's.
+std::string renamed_to(const std::optional<KnownName>& known, const nldev::Device& device)
 {
-    return known && name != known->given && name != known->original;
+    const bool by_user = known && device.name != known->given && device.name != known->original &&
+                         device.name != naming::temporary_name(device.index);
+    return by_user ? device.name : "";
 }
 
 class Decider {
 public:
-    Decider(const config::LinkFile& file, const config::Facts& facts, const naming::Place& place,
-            Decision& decision)
-        : file_(file), facts_(facts), place_(place), decision_(decision)
+    Decider(const config::LinkFile& file, const config::Facts& facts, const Identity& identity,
+            const naming::Place& place, Decision& decision)
+        : file_(file), facts_(facts), identity_(identity), place_(place), decision_(decision)
     {
     }
 
-    void run(bool was_renamed)
+    /// renamed_to: the name that somebody gave the device since we did, empty if nobody has.
+    void run(const std::string& renamed_to)
     {
         for (const auto policy : file_.policies) {
-            if (policy == Policy::keep && was_renamed) {
-                decision_.keeps = "somebody has renamed it, and policy keep comes first";
+            add(std::string(to_string(policy)), by(policy, renamed_to));
+            // nothing after it counts
+            if (policy == Policy::keep && !renamed_to.empty())
                 return;
-            }
-            add(std::string(to_string(policy)), by(policy));
         }
         if (!file_.name.empty())
-            add("Name=", config::expand_name(file_.name, specifiers_of(facts_, place_)));
+            add("Name=", config::expand_name(file_.name, specifiers_of(facts_, identity_, place_)));
     }
 
 private:
-    naming::Composed by(Policy policy) const
+    [[nodiscard]] naming::Composed by(Policy policy, const std::string& renamed_to) const
     {
-        if (policy == Policy::keep)
+        if (policy == Policy::keep && renamed_to.empty())
             return {.why_not = "nobody has renamed it"};
+        if (policy == Policy::keep)
+            return {.name = renamed_to};
         if (policy == Policy::kernel)
             return {.name = decision_.original};
         return naming::compose(policy, place_, decision_.scheme, file_.port_label);
@@ -113,6 +121,7 @@ private:
 
     const config::LinkFile& file_;
     const config::Facts& facts_;
+    const Identity& identity_;
     const naming::Place& place_;
     Decision& decision_;
 };
@@ -156,8 +165,8 @@ Decision decide_name(const DecisionInput& input, const sysfs::RdmaDevice& device
                                .with_label = wants_label(*decision.file)};
     if (wanted != options)
         location = locate(input.root, device, identity, wanted);
-    Decider(*decision.file, facts, location.place, decision)
-        .run(was_renamed(known, identity.device.name));
+    Decider(*decision.file, facts, identity, location.place, decision)
+        .run(renamed_to(known, identity.device));
     return decision;
 }
 

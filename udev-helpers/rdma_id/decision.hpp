@@ -23,7 +23,7 @@ struct Decision {
         {};                 ///< in the order in which they count; those with a name are to be tried
     std::string keeps = {}; ///< why the name stays whatever the attempts gave, if it does
 
-    /// The names to try. Empty: the device keeps the name it has.
+    /// The names to try, up to the one that the device has. Empty: it keeps that.
     [[nodiscard]] std::vector<std::string> candidates() const;
 };
 

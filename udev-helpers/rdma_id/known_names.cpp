@@ -23,9 +23,13 @@ std::optional<KnownName> KnownNames::find(uint32_t index) const
 void KnownNames::remember(uint32_t index, const KnownName& name) const
 {
     // a name with a blank cannot be kept apart; the kernel gives none
-    const auto text = name.original + " " + name.given;
-    if (parse_known_name(text))
-        replace_link(text, path(index));
+    if (naming::is_safe_name(name.original) && naming::is_safe_name(name.given))
+        replace_link(name.original + " " + name.given, path(index));
+}
+
+bool KnownNames::remember_first(uint32_t index, const std::string& name) const
+{
+    return naming::is_safe_name(name) && make_link(name + " " + name, path(index)) == 0;
 }
 
 void KnownNames::forget(uint32_t index) const

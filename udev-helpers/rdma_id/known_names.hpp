@@ -21,6 +21,9 @@ public:
 
     [[nodiscard]] std::optional<KnownName> find(uint32_t index) const;
     void remember(uint32_t index, const KnownName& name) const;
+    /// Remembers what a device is called that nothing is known of. False if something is: one of
+    /// the processes that ask at the same time gets true.
+    [[nodiscard]] bool remember_first(uint32_t index, const std::string& name) const;
     void forget(uint32_t index) const;
 
 private:

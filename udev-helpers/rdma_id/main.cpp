@@ -48,20 +48,26 @@ void warn_of(const Result<void>& outcome)
         warn(outcome.error().message());
 }
 
-/// Gives the device its name. If it has that already, its nodes may have come before.
+/// Gives the device its name, unless a node's event has done so just before: only a user asks
+/// again, with an event that has a SYNTH_UUID (kobject_synth_uevent(), lib/kobject_uevent.c). If it
+/// has its name, its nodes may have come earlier.
 bool is_renamed(nldev::Client& client, const sysfs::Directory& root, const Subject& subject,
                 const Identity& identity)
 {
-    const auto renamed = give_name(client, root, subject, identity, state_directory);
-    if (!renamed)
-        warn(renamed.error().message());
-    else if (!*renamed) {
-        const auto known = KnownNames(state_directory).find(identity.device.index);
-        const auto original = known ? known->original : identity.device.name;
-        warn_of(refresh_nodes(client, root, identity,
-                              original == identity.device.name ? "" : original, udev_run));
+    const KnownNames names(state_directory);
+    const bool is_first = names.remember_first(identity.device.index, identity.device.name);
+    const auto known = names.find(identity.device.index);
+    if (is_first || !environment("SYNTH_UUID").empty()) {
+        const auto renamed = give_name(client, root, subject, identity, state_directory);
+        if (!renamed)
+            warn(renamed.error().message());
+        else if (*renamed)
+            return true;
     }
-    return renamed.value_or(false);
+    const auto& now = identity.device.name;
+    const auto old_name = known && known->original != now ? known->original : "";
+    warn_of(refresh_nodes(client, root, identity, old_name, udev_run));
+    return false;
 }
 
 /// What stdout gets, empty if the device is gone.

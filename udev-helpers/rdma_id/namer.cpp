@@ -32,13 +32,9 @@ Result<bool> Namer::settle(const Identity& identity, const Decision& decision)
 {
     const auto& device = identity.device;
     const auto candidates = decision.candidates();
-    const bool is_right = candidates.empty() || candidates[0] == device.name;
-    auto changed = is_right ? Result<bool>(false) : take_first_free(identity, decision);
-    // the device's other nodes need not ask again
-    if (changed && !*changed && !input_.known.find(device.index))
-        input_.known.remember(device.index, {decision.original, device.name});
-    if (is_right)
-        return changed;
+    if (candidates.empty() || candidates[0] == device.name)
+        return false;
+    auto changed = take_first_free(identity, decision);
     // a swap that broke off
     const auto now = client_.device(device.index);
     if (now && *now && (*now)->name == naming::temporary_name(device.index))
@@ -136,6 +132,7 @@ void Namer::leave_temporary_name(const Identity& identity, const Decision& decis
     for (const auto& name : {device.name, decision.original, by_guid.name,
                              "rdma-index-" + std::to_string(device.index)})
         if (naming::refusal(name).empty() && client_.rename(device.index, name)) {
+            input_.known.remember(device.index, {decision.original, name});
             warn("the device with index " + std::to_string(device.index) + " is called " + name +
                  ": it could not have its name");
             return;

@@ -73,7 +73,7 @@ Result<bool> give_name(nldev::Client& client, const sysfs::Directory& root, cons
 Result<void> give_name_early(nldev::Client& client, const sysfs::Directory& root,
                              nldev::Device& device, const std::string& state_directory)
 {
-    if (KnownNames(state_directory).find(device.index))
+    if (!KnownNames(state_directory).remember_first(device.index, device.name))
         return {};
     auto sysfs = sysfs::RdmaDevice::open(root, device.name);
     if (!sysfs)

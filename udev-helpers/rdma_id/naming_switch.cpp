@@ -11,6 +11,7 @@
 #include <cstdio>
 #include <dirent.h>
 #include <fcntl.h>
+#include <set>
 #include <sys/stat.h>
 
 namespace rdmad::rdma_id {
@@ -61,15 +62,17 @@ Result<void> write_new(const std::string& path, std::string_view text)
     UniqueFd file(open(fresh.c_str(), O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC | O_NOFOLLOW, 0644));
     if (!file)
         return fail(errno, fresh);
-    const auto size = static_cast<ssize_t>(text.size());
+    const ssize_t size = write(file.get(), text.data(), text.size());
+    int error = size < 0 ? errno : 0;
+    if (error == 0 && static_cast<size_t>(size) < text.size())
+        error = ENOSPC;
     // an administrator's file that came meanwhile is not replaced
-    const bool done =
-        write(file.get(), text.data(), text.size()) == size && fchmod(file.get(), 0644) == 0 &&
-        fsync(file.get()) == 0 &&
-        renameat2(AT_FDCWD, fresh.c_str(), AT_FDCWD, path.c_str(), RENAME_NOREPLACE) == 0;
-    if (done)
+    if (error == 0 &&
+        (fchmod(file.get(), 0644) < 0 || fsync(file.get()) < 0 ||
+         renameat2(AT_FDCWD, fresh.c_str(), AT_FDCWD, path.c_str(), RENAME_NOREPLACE) < 0))
+        error = errno;
+    if (error == 0)
         return {};
-    const int error = errno;
     unlink(fresh.c_str());
     return fail(error, path);
 }
@@ -113,13 +116,15 @@ NamingSwitch::Rules NamingSwitch::effective() const
 std::vector<std::string> NamingSwitch::others_that_rename() const
 {
     std::vector<std::string> paths;
+    std::set<std::string, std::less<>> seen; // one in an earlier folder hides those of its name
     for (const auto* folder : {etc, "/run/udev/rules.d", "/usr/local/lib/udev/rules.d"}) {
         const auto directory = root_ + folder;
         const CPtr<DIR, closedir> entries(opendir(directory.c_str()));
         while (const dirent* entry = entries ? readdir(entries.get()) : nullptr) {
             const std::string_view name = entry->d_name;
             auto path = directory + "/" + entry->d_name;
-            if (name.ends_with(".rules") && name != file_name && renames(read_file(path)))
+            if (name.ends_with(".rules") && name != file_name && seen.emplace(name).second &&
+                renames(read_file(path)))
                 paths.push_back(std::move(path));
         }
     }

@@ -64,7 +64,9 @@ std::optional<uint32_t> virtual_number(const Directory& physical, const PciAddre
     const auto offset = number(physical, "sriov_offset");
     const auto stride = number(physical, "sriov_stride");
     const uint32_t first = routing_id(parent) + offset.value_or(0);
-    if (!offset || !stride || routing_id(own) < first)
+    // both have 16 bits
+    if (!offset || !stride || *offset > UINT16_MAX || *stride > UINT16_MAX ||
+        routing_id(own) < first)
         return std::nullopt;
     const uint32_t distance = routing_id(own) - first;
     if (*stride == 0)
@@ -195,7 +197,7 @@ Location locate(const Directory& root, const sysfs::RdmaDevice& device, const Id
             locator.on_pci(std::move(*parent));
         else if (subsystem == "auxiliary")
             locator.on_auxiliary_bus(*parent, device.parent().value_or(""));
-        else
+        else if (!subsystem.empty())
             locator.location.path = subsystem + "-" + device.parent().value_or("");
     }
     auto& place = locator.location.place;
@@ -206,7 +208,8 @@ Location locate(const Directory& root, const sysfs::RdmaDevice& device, const Id
     if (identity.ports.size() == 1 && identity.ports[0].netdev) {
         place.netdev = identity.ports[0].netdev;
         if (options.with_label && naming::is_safe_name(*place.netdev))
-            if (auto label = root.read("class/net/" + *place.netdev + "/phys_port_name"); label)
+            if (auto label = root.read("class/net/" + *place.netdev + "/phys_port_name");
+                label && !label.text.empty())
                 place.port_label = std::move(label.text);
     }
     return std::move(locator.location);

@@ -15,21 +15,29 @@ std::optional<std::string> read_link(const std::string& path)
 {
     char target[NAME_MAX];
     const ssize_t size = readlink(path.c_str(), target, sizeof target);
-    if (size < 0)
+    if (size < 0 || static_cast<size_t>(size) == sizeof target)
         return std::nullopt;
     return std::string(target, static_cast<size_t>(size));
+}
+
+int make_link(const std::string& target, const std::string& path)
+{
+    if (symlink(target.c_str(), path.c_str()) == 0)
+        return 0;
+    if (errno != ENOENT)
+        return errno;
+    const auto directory = path.substr(0, path.rfind('/'));
+    mkdir(directory.substr(0, directory.rfind('/')).c_str(), 0755);
+    mkdir(directory.c_str(), 0755);
+    return symlink(target.c_str(), path.c_str()) == 0 ? 0 : errno;
 }
 
 int replace_link(const std::string& target, const std::string& path)
 {
     const auto fresh = path + ".new";
     unlink(fresh.c_str());
-    if (symlink(target.c_str(), fresh.c_str()) < 0 && errno == ENOENT) {
-        const auto directory = path.substr(0, path.rfind('/'));
-        mkdir(directory.substr(0, directory.rfind('/')).c_str(), 0755);
-        mkdir(directory.c_str(), 0755);
-        [[maybe_unused]] const int again = symlink(target.c_str(), fresh.c_str());
-    }
+    if (const int error = make_link(target, fresh); error != 0)
+        return error;
     return rename(fresh.c_str(), path.c_str()) < 0 ? errno : 0;
 }
 

@@ -12,11 +12,13 @@
 
 namespace rdmad::rdma_id {
 
-/// At most 254 bytes; none if there is no such link.
+/// None if there is no such link, or its target has more than 254 bytes.
 [[nodiscard]] std::optional<std::string> read_link(const std::string& path);
 
-/// Makes a symbolic link, or puts it in place of another, and the directories that it stands in if
-/// need be. 0, or an errno value.
+/// Makes a symbolic link, and the two directories that it stands in if need be. 0, or an errno
+/// value: EEXIST where something is already.
+int make_link(const std::string& target, const std::string& path);
+/// The same, but puts it in place of another.
 int replace_link(const std::string& target, const std::string& path);
 
 /// Waits until no other process changes what several of them must agree on. Nobody but root may

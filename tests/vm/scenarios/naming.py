@@ -221,6 +221,17 @@ def two_devices_swap_their_names(suite):
                    '')
 
 
+def a_service_bound_by_name_lives_as_long_as_the_name(suite):
+    with _named(suite, 'NamePolicy=keep path\n') as lab:
+        lab.service('bound', 'sys-subsystem-rdma-devices-ibp1s0:1-umad.device')
+        lab.plug(1, 'proto=ib')
+        lab.until_active('bound')
+        lab.run('rdma dev set ibp1s0 name other')
+        lab.until_inactive('bound')
+        lab.run('rdma dev set other name ibp1s0')
+        lab.until_active('bound')
+
+
 def a_user_keeps_the_name_that_he_chose(suite):
     with _named(suite, 'NamePolicy=keep path guid\n') as lab:
         lab.plug(1, 'proto=ib')
