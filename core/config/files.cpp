@@ -18,7 +18,7 @@ namespace rdmad::config {
 
 namespace {
 
-constexpr size_t max_size = 64 * 1024;
+constexpr size_t max_size = 65536;
 
 /// Name to path, the earlier folder first.
 using Found = std::map<std::string, std::string>;

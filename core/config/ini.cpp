@@ -146,7 +146,7 @@ bool split_words(std::string_view value, std::vector<std::string>& words)
             word += value[++i];
             in_word = true;
         } else if (quote != 0 ? c == quote : (c == '"' || c == '\'')) {
-            quote = quote != 0 ? 0 : c;
+            quote = quote != 0 ? '\0' : c;
             in_word = true;
         } else if (quote == 0 && blanks.find(c) != std::string_view::npos) {
             if (in_word)

@@ -64,7 +64,7 @@ Result<bool> Namer::take(const Identity& identity, const Decision& decision,
     const auto& device = identity.device;
     auto renamed = client_.rename(device.index, name);
     if (!renamed && renamed.error().code == EEXIST) {
-        const auto is_free = make_free(name);
+        auto is_free = make_free(name);
         if (!is_free)
             return is_free;
         if (*is_free)

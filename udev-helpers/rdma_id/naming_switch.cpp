@@ -28,7 +28,7 @@ constexpr char rules[] =
     "# rdmad names RDMA devices: this file stands in place of rdma-core's of the same name.\n"
     "# 59-rdmad-name.rules does so. \"rdma_id --naming disable\" takes this file away. See "
     "rdmad.link(5).\n";
-constexpr size_t max_size = 64 * 1024;
+constexpr size_t max_size = 65536;
 
 std::string read_file(const std::string& path)
 {

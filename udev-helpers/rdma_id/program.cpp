@@ -19,6 +19,7 @@ std::optional<std::string> output_of(const std::vector<const char*>& command)
     const UniqueFd out(ends[0]);
     UniqueFd in(ends[1]);
     std::vector<char*> arguments;
+    arguments.reserve(command.size() + 1);
     for (const auto* word : command)
         arguments.push_back(const_cast<char*>(word));
     arguments.push_back(nullptr);
