@@ -301,7 +301,7 @@ def _save_template(suite, image, setup, options, directory):
                 machine.run(setup + '\n' + SETTLED, timeout=300, check=False)
                 machine.save(directory)
             return
-        except (TimeoutError, MachineError):
+        except (OSError, MachineError):
             print(f'{suite}: boot {attempt} of {BOOTS} failed, see {machine.directory}/console.log', file=sys.stderr)
             if attempt == BOOTS:
                 raise
