@@ -108,18 +108,17 @@ Result<bool> Namer::make_free(const std::string& name)
 
 Result<bool> Namer::move_on(const nldev::Device& holder)
 {
-    auto sysfs = sysfs::RdmaDevice::open(input_.root, holder.name);
-    if (!sysfs)
-        return tl::unexpected<Error>(std::move(sysfs).error());
-    if (!*sysfs)
+    const auto subject = subject_of_device(input_.root, holder.name);
+    if (!subject)
+        return tl::unexpected<Error>(subject.error());
+    if (!*subject)
         return true;
-    const Subject subject{Node::device, holder.name, std::nullopt, holder.name, std::move(**sysfs)};
-    const auto identity = identify(client_, subject, holder);
+    const auto identity = identify(client_, **subject, holder);
     if (!identity)
         return tl::unexpected<Error>(identity.error());
     if (!*identity)
         return true;
-    const auto decision = decide_name(input_, subject.device, **identity);
+    const auto decision = decide_name(input_, (*subject)->device, **identity);
     return take_first_free(**identity, decision);
 }
 

@@ -75,18 +75,17 @@ Result<void> give_name_early(nldev::Client& client, const sysfs::Directory& root
 {
     if (!KnownNames(state_directory).remember_first(device.index, device.name))
         return {};
-    auto sysfs = sysfs::RdmaDevice::open(root, device.name);
-    if (!sysfs)
-        return tl::unexpected<Error>(std::move(sysfs).error());
-    if (!*sysfs)
+    const auto subject = subject_of_device(root, device.name);
+    if (!subject)
+        return tl::unexpected<Error>(subject.error());
+    if (!*subject)
         return {}; // renamed this very moment
-    const Subject subject{Node::device, device.name, std::nullopt, device.name, std::move(**sysfs)};
-    const auto identity = identify(client, subject, device);
+    const auto identity = identify(client, **subject, device);
     if (!identity)
         return tl::unexpected<Error>(identity.error());
     if (!*identity)
         return {};
-    if (auto given = give_name(client, root, subject, **identity, state_directory); !given)
+    if (auto given = give_name(client, root, **subject, **identity, state_directory); !given)
         return tl::unexpected<Error>(std::move(given).error());
     auto now = client.device(device.index);
     if (!now)

@@ -47,15 +47,8 @@ Result<std::optional<Subject>> subject_in(const Directory& root, const Directory
     if (!node)
         return std::optional<Subject>();
 
-    if (*node == Node::device) {
-        auto device = RdmaDevice::open(root, sysname);
-        if (!device)
-            return tl::unexpected<Error>(std::move(device).error());
-        if (!*device)
-            return std::optional<Subject>();
-        return Subject{*node, std::string(sysname), std::nullopt, std::string(sysname),
-                       std::move(**device)};
-    }
+    if (*node == Node::device)
+        return subject_of_device(root, sysname);
 
     std::optional<uint32_t> port;
     if (*node != Node::uverbs) {
@@ -124,6 +117,17 @@ std::string class_path(Node node, std::string_view sysname)
                                                     "class/infiniband_mad/",
                                                     "class/infiniband_mad/"};
     return std::string(classes[static_cast<size_t>(node)]).append(sysname);
+}
+
+Result<std::optional<Subject>> subject_of_device(const Directory& root, std::string_view name)
+{
+    auto device = RdmaDevice::open(root, name);
+    if (!device)
+        return tl::unexpected<Error>(std::move(device).error());
+    if (!*device)
+        return std::optional<Subject>();
+    return Subject{Node::device, std::string(name), std::nullopt, std::string(name),
+                   std::move(**device)};
 }
 
 Result<std::optional<Subject>> find_subject(const Directory& root, const std::string& argument)

@@ -36,6 +36,10 @@ struct Subject {
 [[nodiscard]] Result<std::optional<Subject>> find_subject(const sysfs::Directory& root,
                                                           const std::string& argument);
 
+/// An RDMA device by its name. None if there is none of that name.
+[[nodiscard]] Result<std::optional<Subject>> subject_of_device(const sysfs::Directory& root,
+                                                               std::string_view name);
+
 /// The device of a udev event, by its DEVPATH and SUBSYSTEM.
 [[nodiscard]] Result<std::optional<Subject>> subject_of_event(const sysfs::Directory& root,
                                                               std::string_view devpath,
