@@ -1,12 +1,11 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 #include "core/sysfs/directory.hpp"
 
-#include "core/base/c_ptr.hpp"
+#include "core/base/file.hpp"
 #include "core/base/text.hpp"
 
 #include <cerrno>
 #include <climits>
-#include <dirent.h>
 #include <fcntl.h>
 #include <sys/stat.h>
 
@@ -87,16 +86,7 @@ std::optional<std::string> Directory::link_name(const std::string& path) const
 
 std::vector<std::string> Directory::names(const std::string& path) const
 {
-    std::vector<std::string> names;
-    UniqueFd fd(openat(this->fd(), path.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC));
-    const CPtr<DIR, closedir> entries(fd ? fdopendir(fd.get()) : nullptr);
-    // the stream closes it
-    if (entries)
-        (void)fd.release();
-    while (const dirent* entry = entries ? readdir(entries.get()) : nullptr)
-        if (const std::string_view name = entry->d_name; name != "." && name != "..")
-            names.emplace_back(name);
-    return names;
+    return names_in(path, fd());
 }
 
 bool Directory::contains(const std::string& path) const

@@ -56,7 +56,8 @@ def layers(suite):
 class Machine:
     """One running machine. Use it as a context manager."""
 
-    def __init__(self, suite, image, memory_mb=768, restore_from=None, save_to=None, extra=(), append=''):
+    def __init__(self, suite, image, memory_mb=768, restore_from=None, save_to=None, extra=(), append='', is_writable=False):
+        """is_writable: the root file system may be written to; what is written goes when the machine ends."""
         os.makedirs(os.path.join(CACHE, 'run'), exist_ok=True)
         self.suite = suite
         self.directory = tempfile.mkdtemp(prefix='vm-', dir=os.path.join(CACHE, 'run'))
@@ -64,7 +65,7 @@ class Machine:
         self._events, self._buffer = [], b''
         self._output, self._codes = {}, {}
         self._log = open(f'{self.directory}/qemu.log', 'wb')
-        command = self._command(image, memory_mb, restore_from or save_to, bool(save_to), extra, append)
+        command = self._command(image, memory_mb, restore_from or save_to, bool(save_to), extra, append, is_writable)
         if restore_from:
             command += ['-incoming', 'defer']
         self.process = subprocess.Popen(command, stdin=subprocess.DEVNULL, stdout=self._log, stderr=self._log)
@@ -76,7 +77,7 @@ class Machine:
             self._load(restore_from)
         self._agent = self._connect('agent')
 
-    def _command(self, image, memory_mb, ram, shared, extra, append):
+    def _command(self, image, memory_mb, ram, shared, extra, append, is_writable):
         d = self.directory
         memory = (f'memory-backend-file,id=mem,size={memory_mb}M,mem-path={ram}/ram,share={"on" if shared else "off"}'
                   if ram else f'memory-backend-ram,id=mem,size={memory_mb}M')
@@ -92,7 +93,7 @@ class Machine:
             '-chardev', f'socket,id=agent,path={d}/agent,server=on,wait=off',
             '-device', 'virtio-serial-pci,id=vser,max_ports=2,addr=0x2',
             '-device', 'virtserialport,chardev=agent,name=agent',
-            '-drive', f'if=none,id=root,format=raw,readonly=on,file={image}/root.img,cache=unsafe',
+            '-drive', f'if=none,id=root,format=raw,{"snapshot" if is_writable else "readonly"}=on,file={image}/root.img,cache=unsafe',
             '-device', 'virtio-blk-pci,drive=root,addr=0x3', '-device', 'virtio-rng-pci,addr=0x4']
         # hot-plug slots: what is put on bus rpN appears as 0000:0N:00.0
         for slot in range(SLOTS):

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 #include "udev-helpers/rdma_id/claims.hpp"
 
-#include "core/base/c_ptr.hpp"
+#include "core/base/file.hpp"
 #include "core/base/text.hpp"
 #include "core/naming/links.hpp"
 #include "udev-helpers/rdma_id/log.hpp"
@@ -9,7 +9,6 @@
 
 #include <array>
 #include <cerrno>
-#include <dirent.h>
 #include <fcntl.h>
 #include <sys/stat.h>
 
@@ -140,11 +139,8 @@ std::optional<Claimant> Claims::take_heir(const std::string& key, Node node) con
 /// Names of the marks below contested/.
 std::vector<std::string> Claims::losers_of(const std::string& key) const
 {
-    std::vector<std::string> names;
-    const CPtr<DIR, closedir> marks(opendir((directory_ + "/" + lost).c_str()));
-    while (const dirent* entry = marks ? readdir(marks.get()) : nullptr)
-        if (std::string_view(entry->d_name).starts_with(key + "-"))
-            names.emplace_back(entry->d_name);
+    auto names = names_in(directory_ + "/" + lost);
+    std::erase_if(names, [&](const std::string& name) { return !name.starts_with(key + "-"); });
     return names;
 }
 

@@ -1,14 +1,13 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 #include "udev-helpers/rdma_id/host_facts.hpp"
 
+#include "core/base/file.hpp"
 #include "core/base/text.hpp"
-#include "core/base/unique_fd.hpp"
 #include "udev-helpers/rdma_id/log.hpp"
 #include "udev-helpers/rdma_id/program.hpp"
 
 #include <climits>
 #include <cstdlib>
-#include <fcntl.h>
 #include <unistd.h>
 
 namespace rdmad::rdma_id {
@@ -17,24 +16,20 @@ namespace {
 
 constexpr char detect_virt[] = "/usr/bin/systemd-detect-virt";
 
-std::string read_line(int fd)
+/// Empty if there is no such file.
+std::string word_in(const char* path)
 {
-    char text[4096];
-    const ssize_t size = read(fd, text, sizeof text);
-    const std::string_view whole(text, size > 0 ? static_cast<size_t>(size) : 0);
-    return std::string(text::trim(whole));
+    return std::string(text::trim(read_file(path).value_or("")));
 }
 
-std::string read_file(const char* path)
-{
-    const UniqueFd file(open(path, O_RDONLY | O_CLOEXEC));
-    return file ? read_line(file.get()) : "";
-}
-
+/// What the kernel has, or where nobody has told it yet, as in an initrd, what it will be told.
 std::string host_name()
 {
     char name[HOST_NAME_MAX + 1] = {};
-    return gethostname(name, sizeof name - 1) == 0 ? name : "";
+    if (gethostname(name, sizeof name - 1) == 0 && name[0] != '\0' &&
+        std::string_view(name) != "(none)")
+        return name;
+    return word_in("/etc/hostname");
 }
 
 /// "none" without the program, as it is not in every initrd.
@@ -58,8 +53,8 @@ config::Facts host_facts()
 {
     config::Facts facts;
     facts.host = host_name();
-    facts.machine_id = read_file("/etc/machine-id");
-    facts.kernel_command_line = read_file("/proc/cmdline");
+    facts.machine_id = word_in("/etc/machine-id");
+    facts.kernel_command_line = word_in("/proc/cmdline");
     facts.virtualization = virtualization;
     facts.property = [](const std::string& key) {
         const char* value = getenv(key.c_str());

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 #include "udev-helpers/rdma_id/naming_switch.hpp"
 
-#include "core/base/c_ptr.hpp"
+#include "core/base/file.hpp"
 #include "core/base/text.hpp"
 #include "core/base/unique_fd.hpp"
 #include "udev-helpers/rdma_id/program.hpp"
@@ -9,7 +9,6 @@
 #include <array>
 #include <cerrno>
 #include <cstdio>
-#include <dirent.h>
 #include <fcntl.h>
 #include <set>
 #include <sys/stat.h>
@@ -28,15 +27,11 @@ constexpr char rules[] =
     "# rdmad names RDMA devices: this file stands in place of rdma-core's of the same name.\n"
     "# 59-rdmad-name.rules does so. \"rdma_id --naming disable\" takes this file away. See "
     "rdmad.link(5).\n";
-constexpr size_t max_size = 65536;
 
-std::string read_file(const std::string& path)
+/// Empty if it cannot be read.
+std::string content(const std::string& path)
 {
-    const UniqueFd file(open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY));
-    std::string text(max_size, '\0');
-    const ssize_t size = file ? read(file.get(), text.data(), text.size()) : 0;
-    text.resize(size > 0 ? static_cast<size_t>(size) : 0);
-    return text;
+    return read_file(path).value_or("");
 }
 
 bool exists(const std::string& path)
@@ -97,7 +92,7 @@ NamingSwitch::Rules NamingSwitch::in_folder(const std::string& folder) const
     auto path = root_ + folder + "/" + file_name;
     if (!exists(path))
         return {};
-    if (read_file(path).starts_with(marker))
+    if (content(path).starts_with(marker))
         return {Owner::rdmad, std::move(path)};
     const bool is_packaged =
         folder.find("/lib/") != std::string::npos && folder.find("/local/") == std::string::npos;
@@ -119,12 +114,10 @@ std::vector<std::string> NamingSwitch::others_that_rename() const
     std::set<std::string, std::less<>> seen; // one in an earlier folder hides those of its name
     for (const auto* folder : {etc, "/run/udev/rules.d", "/usr/local/lib/udev/rules.d"}) {
         const auto directory = root_ + folder;
-        const CPtr<DIR, closedir> entries(opendir(directory.c_str()));
-        while (const dirent* entry = entries ? readdir(entries.get()) : nullptr) {
-            const std::string_view name = entry->d_name;
-            auto path = directory + "/" + entry->d_name;
+        for (const auto& name : names_in(directory)) {
+            auto path = directory + "/" + name;
             if (name.ends_with(".rules") && name != file_name && seen.emplace(name).second &&
-                renames(read_file(path)))
+                renames(content(path)))
                 paths.push_back(std::move(path));
         }
     }
@@ -177,7 +170,7 @@ std::string NamingSwitch::status() const
         break;
     case Owner::administrator:
         text = now.path + " is an administrator's, and goes before rdma-core's and ours: " +
-               (renames(read_file(now.path)) ? "it renames RDMA devices.\n"
+               (renames(content(now.path)) ? "it renames RDMA devices.\n"
                                              : "nobody renames RDMA devices.\n");
         break;
     }

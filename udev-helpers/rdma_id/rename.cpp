@@ -1,14 +1,13 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 #include "udev-helpers/rdma_id/rename.hpp"
 
-#include "core/base/c_ptr.hpp"
+#include "core/base/file.hpp"
 #include "core/base/text.hpp"
 #include "core/naming/links.hpp"
 #include "udev-helpers/rdma_id/claims.hpp"
 
 #include <algorithm>
-#include <dirent.h>
-#include <fcntl.h>
+#include <unistd.h>
 
 namespace rdmad::rdma_id {
 
@@ -22,10 +21,9 @@ void forget_old_name(const sysfs::Directory& root, const std::string& name,
     // the entry of a device without a number (device_get_device_id(), libsystemd/sd-device)
     const std::string entry = "+infiniband:" + name;
     unlink((udev_run + "/data/" + entry).c_str());
-    const CPtr<DIR, closedir> tags(opendir((udev_run + "/tags").c_str()));
-    while (const dirent* tag = tags ? readdir(tags.get()) : nullptr)
-        if (tag->d_name[0] != '.')
-            unlink((udev_run + "/tags/" + tag->d_name + "/" + entry).c_str());
+    const auto tags = udev_run + "/tags";
+    for (const auto& tag : names_in(tags))
+        unlink((tags + "/" + tag + "/" + entry).c_str());
 }
 
 /// Udev's records of nodes, in files that are named by device number: "E:KEY=VALUE" and "S:LINK"
