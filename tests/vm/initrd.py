@@ -20,7 +20,7 @@ TOOLS = {'initramfs-tools': 'mkinitramfs -o /initrd.out {kernel}; zcat /initrd.o
 @contextlib.contextmanager
 def image(suite, tool, files):
     """A directory like that of mkimage: vmlinux, initrd.cpio by the tool, and root.img, in which rdmad names devices by the
-    files {path: text}."""
+    files {path: text}; without text it is a link to /dev/null."""
     layers = machine.layers(suite)
     with open(f'{layers["img"]}/kernel') as file:
         kernel = file.read().strip()
@@ -54,6 +54,9 @@ def _furnish(upper, files):
                '/usr/lib/dracut/modules.d/99record/record.sh': HOOK}
     for path, text in (files | scripts).items():
         os.makedirs(os.path.dirname(upper + path), exist_ok=True)
+        if text is None:
+            os.symlink('/dev/null', upper + path)
+            continue
         with open(upper + path, 'w') as file:
             file.write(text)
         os.chmod(upper + path, 0o755 if path in scripts else 0o644)

@@ -3,8 +3,12 @@
 import initrd
 import lab as labs
 
-FILES = {'/etc/rdmad/link.d/50-all.link': '[Match]\nOriginalName=*\n[Link]\nNamePolicy=onboard path\n',
-         '/etc/rdmad/link.d/10-second.link': '[Match]\nPath=pci-0000:00:06.1\nVirtualization=vm\nHost=vm-*\n[Link]\nName=storage\nNamePolicy=\n'}
+FILES = {'/etc/rdmad/link.d/50-all.link': '[Match]\nOriginalName=*\n[Link]\nNamePolicy=guid\n',
+         '/etc/rdmad/link.d/50-all.link.d/place.conf': '[Link]\nNamePolicy=\nNamePolicy=onboard path\n',
+         '/usr/lib/rdmad/link.d/05-hidden.link': '[Match]\nOriginalName=*\n[Link]\nName=hidden\n',
+         '/etc/rdmad/link.d/05-hidden.link': None,
+         '/etc/rdmad/link.d/10-second function.link':
+             '[Match]\nPath=pci-0000:00:06.1\nVirtualization=vm\nHost=vm-*\n[Link]\nName=storage\nNamePolicy=\n'}
 BOARD = ('-device', 'edu,id=single,addr=0x5',
          '-device', 'edu,id=first,addr=0x6.0,multifunction=on', '-device', 'edu,id=second,addr=0x6.1',
          '-device', 'edu,id=onboard,addr=0x7', '-device', 'edu,bus=rp1,id=slot1',
