@@ -9,8 +9,8 @@
 
 namespace rdmad {
 
-/// All of a file. Never waits: a FIFO is read as it is. EFBIG if it is longer than 64 KiB, more than
-/// any configuration needs; else what open(2) and read(2) give.
+/// All of a file. Never waits: a FIFO is read as it is. EFBIG if it is longer than 64 KiB, more
+/// than any configuration needs; else what open(2) and read(2) give.
 [[nodiscard]] Result<std::string> read_file(const std::string& path);
 
 /// Names of what is in a directory, in the order in which the kernel lists it; none if there is no

@@ -97,6 +97,8 @@ std::string set_link(LinkFile& link, const std::string& key, const std::string& 
         return set_scheme(link, value);
     if (key == "PortLabel")
         return set_boolean(link.port_label, value);
+    if (key == "IPoIBName")
+        return set_boolean(link.ipoib_name, value);
     return key == "Description" ? "" : "there is no such key in [Link]";
 }
 

@@ -16,6 +16,7 @@ struct LinkFile {
     std::string name = {}; ///< with specifiers; empty: none
     std::optional<naming::Scheme> scheme = {};
     bool port_label = false;
+    bool ipoib_name = false; ///< its IPoIB devices are called after it
     bool is_match_sound = true;
     std::vector<Problem> problems = {};
 };

@@ -6,6 +6,7 @@
 
 #include <algorithm>
 #include <array>
+#include <net/if.h>
 
 namespace rdmad::naming {
 
@@ -243,6 +244,19 @@ std::string refusal(std::string_view name)
     if (name.starts_with(temporary_prefix))
         return "names that begin with '" + std::string(temporary_prefix) + "' are for swaps";
     return {};
+}
+
+Composed ipoib_name(const IpoibPlace& place)
+{
+    std::string name = "ipo" + std::string(place.device);
+    if (place.ports > 1)
+        name += "p" + std::to_string(place.port);
+    if (const auto why_not = refusal(name); !why_not.empty())
+        return none("'" + text::escape_terminal(name) + "' is refused: " + why_not);
+    if (name.size() >= IFNAMSIZ)
+        return none("'" + name + "' has " + std::to_string(name.size()) +
+                    " bytes, and a network device's name has at most 15");
+    return {.name = std::move(name)};
 }
 
 std::string temporary_name(uint32_t index)

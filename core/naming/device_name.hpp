@@ -78,6 +78,17 @@ struct Composed {
 /// anything: after a rename to "a/b" all of /sys/class/infiniband reads as empty.
 [[nodiscard]] std::string refusal(std::string_view name);
 
+/// Whose port a network device over InfiniBand is on.
+struct IpoibPlace {
+    std::string_view device; ///< name of the RDMA device
+    uint32_t ports = 1;      ///< how many that has
+    uint32_t port = 1;
+};
+
+/// "ipo" and the device's name, and "pPORT" if that has several ports. None if it is longer than
+/// the 15 bytes of a network device's name (IFNAMSIZ).
+[[nodiscard]] Composed ipoib_name(const IpoibPlace& place);
+
 /// What a device is called while two swap their names.
 [[nodiscard]] std::string temporary_name(uint32_t index);
 

@@ -219,6 +219,20 @@ TEST_CASE("names that tools could not take are refused", "[device_name]")
         CHECK(refusal(bad) == "only letters, digits, '_', '-' and '.' are allowed");
 }
 
+TEST_CASE("an IPoIB device is called after its RDMA device, and the port if there are several",
+          "[device_name]")
+{
+    CHECK(ipoib_name({.device = "ibo1"}).name == "ipoibo1");
+    CHECK(ipoib_name({.device = "ibo1", .ports = 2, .port = 1}).name == "ipoibo1p1");
+    CHECK(ipoib_name({.device = "ibp193s0f0", .ports = 2, .port = 2}).name == "ipoibp193s0f0p2");
+    CHECK(ipoib_name({.device = "ibp193s0f0v1", .ports = 2, .port = 2}).why_not ==
+          "'ipoibp193s0f0v1p2' has 17 bytes, and a network device's name has at most 15");
+    CHECK(ipoib_name({.device = "123456789012"}).name == "ipo123456789012");
+    CHECK_FALSE(ipoib_name({.device = "1234567890123"}).why_not.empty());
+    CHECK(ipoib_name({.device = "a/b"}).why_not ==
+          "'ipoa/b' is refused: only letters, digits, '_', '-' and '.' are allowed");
+}
+
 TEST_CASE("nobody else may have the name for a swap", "[device_name]")
 {
     CHECK(temporary_name(17) == "rdmad-swap-17");

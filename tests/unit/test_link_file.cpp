@@ -64,7 +64,8 @@ TEST_CASE("a file with all keys of [Link] is understood", "[link_file]")
                                   "NamePolicy=keep kernel netdev onboard slot path guid\n"
                                   "Name=storage-%k\n"
                                   "NamingScheme=v1\n"
-                                  "PortLabel=yes\n");
+                                  "PortLabel=yes\n"
+                                  "IPoIBName=yes\n");
     CHECK(link.problems.empty());
     CHECK(link.is_match_sound);
     CHECK(link.path == path);
@@ -73,6 +74,7 @@ TEST_CASE("a file with all keys of [Link] is understood", "[link_file]")
     CHECK(link.name == "storage-%k");
     CHECK(link.scheme == Scheme::v1);
     CHECK(link.port_label);
+    CHECK(link.ipoib_name);
 }
 
 TEST_CASE("what a file does not say is off", "[link_file]")
@@ -84,6 +86,7 @@ TEST_CASE("what a file does not say is off", "[link_file]")
     CHECK(link.name.empty());
     CHECK_FALSE(link.scheme.has_value());
     CHECK_FALSE(link.port_label);
+    CHECK_FALSE(link.ipoib_name);
 }
 
 TEST_CASE("the [Match] section is the file's", "[link_file]")

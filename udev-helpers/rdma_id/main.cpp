@@ -4,6 +4,7 @@
 #include "udev-helpers/rdma_id/claims.hpp"
 #include "udev-helpers/rdma_id/exit_code.hpp"
 #include "udev-helpers/rdma_id/index.hpp"
+#include "udev-helpers/rdma_id/ipoib.hpp"
 #include "udev-helpers/rdma_id/known_names.hpp"
 #include "udev-helpers/rdma_id/log.hpp"
 #include "udev-helpers/rdma_id/modules.hpp"
@@ -70,6 +71,32 @@ bool is_renamed(nldev::Client& client, const sysfs::Directory& root, const Subje
     return false;
 }
 
+bool gives_names(const Options& options)
+{
+    return options.rename && environment("ACTION") == "add" && NamingSwitch().is_on();
+}
+
+/// The event of a network device over InfiniBand: its name is for systemd-udevd to give.
+Result<std::string> describe_ipoib(const Options& options, const sysfs::Directory& root,
+                                   nldev::Client& client, const Ipoib& ipoib)
+{
+    const auto subject = subject_of_device(root, ipoib.device);
+    if (!subject)
+        return tl::unexpected<Error>(subject.error());
+    if (!*subject || !gives_names(options))
+        return std::string();
+    IndexHints hints(state_directory, options.event);
+    auto device = find_device(client, root, (*subject)->device, ipoib.device, std::nullopt, hints);
+    if (!device)
+        return tl::unexpected<Error>(std::move(device).error());
+    if (!*device)
+        return std::string();
+    const auto name = name_ipoib(client, root, std::move(**device), ipoib, state_directory);
+    if (!name || name->empty())
+        return name;
+    return "ID_RDMA_IPOIB_NAME=" + *name + "\n";
+}
+
 /// What stdout gets, empty if the device is gone.
 Result<std::string> describe(const Options& options, const sysfs::Directory& root,
                              nldev::Client& client, const Subject& subject)
@@ -82,9 +109,8 @@ Result<std::string> describe(const Options& options, const sysfs::Directory& roo
         return tl::unexpected<Error>(std::move(device).error());
     if (!*device)
         return std::string();
-    const bool gives_names =
-        options.rename && environment("ACTION") == "add" && NamingSwitch().is_on();
-    if (gives_names && subject.node != Node::device)
+    const bool with_names = gives_names(options);
+    if (with_names && subject.node != Node::device)
         warn_of(give_name_early(client, root, **device, state_directory));
     const auto identity = identify(client, subject, std::move(**device));
     if (!identity)
@@ -98,7 +124,7 @@ Result<std::string> describe(const Options& options, const sysfs::Directory& roo
         warn_of(load_modules(client, root, **identity, options.load, module_lists));
         if (options.event && environment("ACTION") == "move")
             warn_of(follow_rename(client, root, **identity, environment("DEVPATH_OLD"), udev_run));
-        if (gives_names && is_renamed(client, root, subject, **identity))
+        if (with_names && is_renamed(client, root, subject, **identity))
             return renaming;
     }
     Claims claims(client, root, state_directory, options.event);
@@ -185,17 +211,20 @@ ExitCode run(const Options& options)
         forget(**root);
         return exit_found;
     }
-    const auto subject = subject_of(options, **root);
+    const bool is_net = options.event && environment("SUBSYSTEM") == "net";
+    const auto ipoib = is_net ? find_ipoib(**root, environment("DEVPATH")) : std::nullopt;
+    auto subject = ipoib ? Result<std::optional<Subject>>() : subject_of(options, **root);
     if (!subject)
         return refused(subject.error());
-    if (!*subject)
+    if (!*subject && !ipoib)
         return not_found(options);
 
     auto transport = nldev::KernelTransport::create();
     if (!transport)
         return refused(transport.error());
     nldev::Client client(*transport);
-    const auto text = describe(options, **root, client, **subject);
+    const auto text = ipoib ? describe_ipoib(options, **root, client, *ipoib)
+                            : describe(options, **root, client, **subject);
     if (!text)
         return refused(text.error());
     return text->empty() ? not_found(options) : print(*text);

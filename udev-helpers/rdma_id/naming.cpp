@@ -43,6 +43,22 @@ std::string explain_attempts(const Decision& decision)
     return text;
 }
 
+naming::Composed ipoib_name_of(const nldev::Device& device, uint32_t port)
+{
+    return naming::ipoib_name({.device = device.name, .ports = device.port_count, .port = port});
+}
+
+/// Of the first port, after the name that the device has now.
+std::string explain_ipoib(const nldev::Device& device, const Decision& decision)
+{
+    if (!decision.file->ipoib_name)
+        return "";
+    const auto composed = ipoib_name_of(device, 1);
+    if (composed.name.empty())
+        return "IPoIB devices on it keep their names: " + composed.why_not + ".\n";
+    return "An IPoIB device that appears on its port 1 is called " + composed.name + ".\n";
+}
+
 std::string verdict(nldev::Client& client, const nldev::Device& device, const Decision& decision)
 {
     if (!decision.keeps.empty())
@@ -57,6 +73,40 @@ std::string verdict(nldev::Client& client, const nldev::Device& device, const De
         return "It would be called " + name + ".\n";
     }
     return "It keeps its name.\n";
+}
+
+/// What the kernel tells of it now, unless it has gone.
+Result<void> read_again(nldev::Client& client, nldev::Device& device)
+{
+    auto now = client.device(device.index);
+    if (!now)
+        return tl::unexpected<Error>(std::move(now).error());
+    if (*now)
+        device = std::move(**now);
+    return {};
+}
+
+/// A device as sysfs and the kernel have it.
+struct DeviceNow {
+    Subject subject;
+    Identity identity;
+};
+
+/// None if it is gone.
+Result<std::optional<DeviceNow>> look_at(nldev::Client& client, const sysfs::Directory& root,
+                                         const nldev::Device& device)
+{
+    auto subject = subject_of_device(root, device.name);
+    if (!subject)
+        return tl::unexpected<Error>(std::move(subject).error());
+    if (!*subject)
+        return std::optional<DeviceNow>(); // renamed this very moment
+    auto identity = identify(client, **subject, device);
+    if (!identity)
+        return tl::unexpected<Error>(std::move(identity).error());
+    if (!*identity)
+        return std::optional<DeviceNow>();
+    return DeviceNow{std::move(**subject), std::move(**identity)};
 }
 
 } // namespace
@@ -75,24 +125,44 @@ Result<void> give_name_early(nldev::Client& client, const sysfs::Directory& root
 {
     if (!KnownNames(state_directory).remember_first(device.index, device.name))
         return {};
-    const auto subject = subject_of_device(root, device.name);
-    if (!subject)
-        return tl::unexpected<Error>(subject.error());
-    if (!*subject)
-        return {}; // renamed this very moment
-    const auto identity = identify(client, **subject, device);
-    if (!identity)
-        return tl::unexpected<Error>(identity.error());
-    if (!*identity)
+    const auto there = look_at(client, root, device);
+    if (!there)
+        return tl::unexpected<Error>(there.error());
+    if (!*there)
         return {};
-    if (auto given = give_name(client, root, **subject, **identity, state_directory); !given)
+    const auto& [subject, identity] = **there;
+    if (auto given = give_name(client, root, subject, identity, state_directory); !given)
         return tl::unexpected<Error>(std::move(given).error());
-    auto now = client.device(device.index);
-    if (!now)
-        return tl::unexpected<Error>(std::move(now).error());
-    if (*now)
-        device = std::move(**now);
-    return {};
+    return read_again(client, device);
+}
+
+Result<std::string> name_ipoib(nldev::Client& client, const sysfs::Directory& root,
+                               nldev::Device device, const Ipoib& ipoib,
+                               const std::string& state_directory)
+{
+    (void)KnownNames(state_directory).remember_first(device.index, device.name);
+    const auto there = look_at(client, root, device);
+    if (!there)
+        return tl::unexpected<Error>(there.error());
+    if (!*there)
+        return "";
+    const System system(root, state_directory);
+    const auto& [subject, identity] = **there;
+    const auto decision = decide_name(system.input, subject.device, identity);
+    if (!decision.file || !decision.file->problems.empty() || !decision.file->ipoib_name)
+        return "";
+    // the event of a node may be about to name it; to ask for the same twice does no harm
+    if (device.name == decision.original) {
+        if (auto given = Namer(client, system.input, state_directory).settle(identity, decision);
+            !given)
+            return tl::unexpected<Error>(std::move(given).error());
+        if (auto read = read_again(client, device); !read)
+            return tl::unexpected<Error>(std::move(read).error());
+    }
+    const auto composed = ipoib_name_of(device, ipoib.port);
+    if (composed.name.empty())
+        warn("an IPoIB device keeps its name: " + composed.why_not);
+    return composed.name;
 }
 
 Result<std::string> explain_name(nldev::Client& client, const sysfs::Directory& root,
@@ -115,7 +185,8 @@ Result<std::string> explain_name(nldev::Client& client, const sysfs::Directory& 
         return text + "No .link file matches it.\n" + verdict(client, identity.device, decision);
     text += "Matched by " + decision.file->path + ", naming scheme " +
             std::string(to_string(decision.scheme)) + "\n" + explain_attempts(decision);
-    return text + verdict(client, identity.device, decision);
+    text += verdict(client, identity.device, decision);
+    return text + explain_ipoib(identity.device, decision);
 }
 
 } // namespace rdmad::rdma_id

@@ -2,6 +2,7 @@
 #pragma once
 
 #include "udev-helpers/rdma_id/identity.hpp"
+#include "udev-helpers/rdma_id/ipoib.hpp"
 
 namespace rdmad::rdma_id {
 
@@ -16,6 +17,12 @@ namespace rdmad::rdma_id {
 [[nodiscard]] Result<void> give_name_early(nldev::Client& client, const sysfs::Directory& root,
                                            nldev::Device& device,
                                            const std::string& state_directory);
+
+/// The name of an IPoIB device after its RDMA device, which gets its own name first if it has none
+/// yet. Empty if no .link file asks for it, or the name does not fit.
+[[nodiscard]] Result<std::string> name_ipoib(nldev::Client& client, const sysfs::Directory& root,
+                                             nldev::Device device, const Ipoib& ipoib,
+                                             const std::string& state_directory);
 
 /// What give_name() would do and why, for a person. Changes nothing.
 [[nodiscard]] Result<std::string> explain_name(nldev::Client& client, const sysfs::Directory& root,

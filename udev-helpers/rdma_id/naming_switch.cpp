@@ -171,7 +171,7 @@ std::string NamingSwitch::status() const
     case Owner::administrator:
         text = now.path + " is an administrator's, and goes before rdma-core's and ours: " +
                (renames(content(now.path)) ? "it renames RDMA devices.\n"
-                                             : "nobody renames RDMA devices.\n");
+                                           : "nobody renames RDMA devices.\n");
         break;
     }
     for (const auto& path : others_that_rename())

@@ -252,6 +252,34 @@ def a_user_keeps_the_name_that_he_chose(suite):
         return None
 
 
+def ipoib_devices_are_called_after_their_rdma_devices(suite):
+    """The machine's kernel command line forbids systemd-udevd to name network devices; here it may."""
+    with _named(suite, 'NamePolicy=path\nIPoIBName=yes\n', append='net.ifnames=1',
+                setup='modprobe -a ib_ipoib ib_umad ib_uverbs; ' + labs.MOCK) as lab:
+        lab.plug(1, 'proto=ib')
+        lab.plug(2, 'proto=ib ports=2')
+
+        def names():
+            return lab.run('for d in /sys/class/net/*; do [ $(cat $d/type) = 32 ] && basename $d; done || true').split()
+        lab.expect('IPoIB devices', names(), ['ipoibp1s0', 'ipoibp2s0p1', 'ipoibp2s0p2'])
+        lab.expect('their RDMA devices', [lab.in_slot(1), lab.in_slot(2)], [['ibp1s0'], ['ibp2s0']])
+        lab.run('ip link add link ipoibp1s0 name ipoibp1s0.8001 type ipoib pkey 0x8001; ip link add link ipoibp1s0 name mine type ipoib '
+                'pkey 0x8002; echo 0x8003 > /sys/class/net/ipoibp1s0/create_child; udevadm settle')
+        lab.expect('with child interfaces', names(), ['ipoibp1s0', 'ipoibp1s0.8001', 'ipoibp1s0.8003', 'ipoibp2s0p1', 'ipoibp2s0p2', 'mine'])
+        lab.run('udevadm trigger --subsystem-match=net; udevadm trigger --action=add --subsystem-match=net; udevadm settle')
+        lab.expect('the property stays', lab.properties('/sys/class/net/ipoibp2s0p2').get('ID_RDMA_IPOIB_NAME'), 'ipoibp2s0p2')
+        lab.expect('names stay', names(), ['ipoibp1s0', 'ipoibp1s0.8001', 'ipoibp1s0.8003', 'ipoibp2s0p1', 'ipoibp2s0p2', 'mine'])
+        _link(lab, '05-long.link', '[Match]\nPath=pci-0000:03:00.0\n[Link]\nName=much-too-long\nIPoIBName=yes\n')
+        _link(lab, '05-no.link', '[Match]\nPath=pci-0000:04:00.0\n[Link]\nName=other\n')
+        lab.plug(3, 'proto=ib')
+        lab.plug(4, 'proto=ib')
+        lab.expect_true('one whose name does not fit, and one that is not asked for',
+                        not [name for name in names() if 'much' in name or 'other' in name], names())
+        told = [line for line in lab.journal().splitlines() if 'an IPoIB device keeps its name' in line]
+        lab.expect('lines in the journal', len(told), 1)
+        return [f'journal: {told[0]}', 'names: ' + ' '.join(names())]
+
+
 def a_broken_file_is_told_and_its_devices_keep_their_names(suite):
     with _named(suite, 'NamePolicy=path\n') as lab:
         _link(lab, '05-broken.link', '[Match]\nPath=pci-0000:01:00.0\n[Link]\nNamePolicy=path pth\n')
