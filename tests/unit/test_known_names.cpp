@@ -107,7 +107,7 @@ TEST_CASE("a record that is none is not known", "[known_names]")
     const Bench bench;
     SECTION("a link to something else")
     {
-        bench.run.link("rdmad/names/0", GENERATE("/etc/passwd", "mlx5_0", "a b c", "a/b c"));
+        bench.run.link("rdmad/names/0", GENERATE("/etc/passwd", "..", "a b c", "a/b c"));
     }
     SECTION("a file")
     {
@@ -130,16 +130,22 @@ TEST_CASE("where nothing can be written nothing is remembered", "[known_names]")
     CHECK(bench.run.read("rdmad") == "not a directory");
 }
 
-TEST_CASE("a known name is two safe words", "[known_names]")
+TEST_CASE("a known name is two safe words, one while nothing is decided", "[known_names]")
 {
     const auto name = parse_known_name("mlx5_0 ibp1s0");
     REQUIRE(name.has_value());
     CHECK(name->original == "mlx5_0");
     CHECK(name->given == "ibp1s0");
+    CHECK(name->is_decided);
+    const auto undecided = parse_known_name("mlx5_0");
+    REQUIRE(undecided.has_value());
+    CHECK(undecided->original == "mlx5_0");
+    CHECK(undecided->given == "mlx5_0");
+    CHECK_FALSE(undecided->is_decided);
 
-    const auto bad = GENERATE(""s, " "s, "mlx5_0"s, "mlx5_0 "s, " mlx5_0"s, "a b c"s, "a/b c"s,
-                              "a b/c"s, ". b"s, "a .."s, "a\tb"s, "a\nb"s, "a\n b"s, "a\0 b"s,
-                              "a \xff"s, std::string(64, 'a') + " b", "a " + std::string(64, 'b'));
+    const auto bad = GENERATE(""s, " "s, "a b c"s, "a/b c"s, "a b/c"s, ". b"s, "a .."s, "a\tb"s,
+                              "a\nb"s, "a\n b"s, "a\0 b"s, "a \xff"s, std::string(64, 'a') + " b",
+                              "a " + std::string(64, 'b'));
     CAPTURE(bad);
     CHECK_FALSE(parse_known_name(bad).has_value());
 }
@@ -224,6 +230,9 @@ TEST_CASE("the first to remember a device is told so, and no other", "[known_nam
     CHECK(known.remember_first(4, "mlx5_0"));
     CHECK_FALSE(known.remember_first(4, "mlx5_0"));
     CHECK(known.find(4).value().given == "mlx5_0");
+    CHECK_FALSE(known.find(4).value().is_decided);
+    known.remember(4, {"mlx5_0", "mlx5_0"});
+    CHECK(known.find(4).value().is_decided);
     CHECK_FALSE(known.remember_first(5, "a b"));
     CHECK_FALSE(known.find(5).has_value());
 }

@@ -49,7 +49,7 @@ struct Bench {
                               must_find(sysfs::RdmaDevice::open(root, device.name))};
         const auto identity = must_find(identify(client, subject, device));
         const auto decision = decide_name(input, subject.device, identity);
-        return Namer(client, input, image.path("run/rdmad")).settle(identity, decision);
+        return Namer(client, input, Tell::all, image.path("run/rdmad")).settle(identity, decision);
     }
     [[nodiscard]] std::string name(uint32_t index) const
     {
@@ -93,6 +93,33 @@ TEST_CASE("a device that has its name, or should keep it, is left alone", "[name
     bench.wish(0, "Name=mixed\n");
     CHECK_FALSE(must(bench.settle(0)));
     CHECK(bench.renames() == 0);
+}
+
+TEST_CASE("that a device keeps its name is remembered as decided", "[namer]")
+{
+    Bench bench;
+    REQUIRE(bench.known.remember_first(0, "mixed"));
+    CHECK_FALSE(must(bench.settle(0)));
+    CHECK(bench.known.find(0).value().is_decided);
+    CHECK(bench.known.find(0).value().given == "mixed");
+}
+
+TEST_CASE("a device that cannot have its name is decided upon, too", "[namer]")
+{
+    Bench bench;
+    REQUIRE(bench.known.remember_first(0, "mixed"));
+    bench.wish(0, "Name=opa\n");
+    CHECK_FALSE(must(bench.settle(0)));
+    CHECK(bench.known.find(0).value().is_decided);
+}
+
+TEST_CASE("what is known of a device that keeps its name stays", "[namer]")
+{
+    Bench bench;
+    bench.known.remember(0, {"mlx5_0", "ibp1s0"});
+    bench.wish(0, "NamePolicy=keep\n");
+    CHECK_FALSE(must(bench.settle(0)));
+    CHECK(bench.known.find(0).value().given == "ibp1s0");
 }
 
 TEST_CASE("a name that another device has and keeps falls to the next one", "[namer]")
@@ -162,8 +189,8 @@ TEST_CASE("a device that went meanwhile is an error that names it", "[namer]")
     identity.device = must_find(bench.client.device(0));
     bench.kernel.remove(0);
     Decision decision{.original = "mixed", .attempts = {{"Name=", {.name = "storage"}}}};
-    const auto outcome =
-        Namer(bench.client, input, bench.image.path("run/rdmad")).settle(identity, decision);
+    const auto outcome = Namer(bench.client, input, Tell::all, bench.image.path("run/rdmad"))
+                             .settle(identity, decision);
     REQUIRE_FALSE(outcome.has_value());
     CHECK(outcome.error().code == EINVAL);
     CHECK(outcome.error().message().find("rename mixed (index 0) to storage") == 0);

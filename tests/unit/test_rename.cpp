@@ -48,9 +48,10 @@ struct Bench {
     {
         return sys.read("class/" + node + "/uevent");
     }
-    Result<void> follow(const std::string& devpath = old_devpath)
+    Result<void> follow(const std::string& devpath = old_devpath,
+                        const std::optional<KnownName>& known = {})
     {
-        return follow_rename(client, root, identity, devpath, run.path());
+        return follow_rename(client, root, identity, devpath, known, run.path());
     }
 };
 
@@ -67,6 +68,48 @@ TEST_CASE("the nodes of a renamed device are triggered, and no others", "[rename
     CHECK(bench.uevent("infiniband_verbs/uverbs1").empty());
     CHECK(bench.uevent("infiniband_mad/umad0").empty());
     CHECK(bench.uevent("infiniband_mad/issm0").empty());
+}
+
+TEST_CASE("a node whose first event is on the way is left to it if that names the device, too",
+          "[rename]")
+{
+    Bench bench;
+    bench.add_nodes();
+    const auto triggers = [&](const KnownName& known) {
+        REQUIRE(bench.follow(old_devpath, known).has_value());
+        return !bench.uevent("infiniband_verbs/uverbs0").empty();
+    };
+    CHECK_FALSE(triggers({"before", "mixed"}));
+    // renamed by somebody else: from our name, to another one, or back
+    SECTION("from another name")
+    {
+        CHECK(triggers({"mlx5_0", "mixed"}));
+    }
+    SECTION("to another name")
+    {
+        CHECK(triggers({"before", "storage"}));
+    }
+}
+
+TEST_CASE("a node is triggered if udev's record of it is not of this device and name", "[rename]")
+{
+    Bench bench;
+    bench.add_nodes();
+    bench.sys.file("class/infiniband_verbs/uverbs0/dev", "231:192\n");
+    const auto is_triggered = [&](const std::string& record) {
+        bench.run.file("data/c231:192", record);
+        bench.sys.file("class/infiniband_verbs/uverbs0/uevent", "");
+        REQUIRE(bench.follow().has_value());
+        return bench.uevent("infiniband_verbs/uverbs0") == "change";
+    };
+    const std::string right = "E:ID_RDMA_INDEX=0\nE:ID_RDMA_NAME=mixed\n";
+    CHECK_FALSE(is_triggered(right));
+    CHECK(is_triggered("E:ID_RDMA_INDEX=1\nE:ID_RDMA_NAME=mixed\n"));
+    CHECK(is_triggered("E:ID_RDMA_INDEX=0\nE:ID_RDMA_NAME=mixed2\n"));
+    CHECK(is_triggered("E:ID_RDMA_INDEX=0\n"));
+    CHECK(is_triggered("E:ID_RDMA_NAME=mixed\n"));
+    // a link of rdma-core's, made just before the rename
+    CHECK(is_triggered(right + "S:infiniband/by-ibdev/uverbs-before\n"));
 }
 
 TEST_CASE("no question is asked that would load a module", "[rename]")

@@ -29,7 +29,7 @@ void KnownNames::remember(uint32_t index, const KnownName& name) const
 
 bool KnownNames::remember_first(uint32_t index, const std::string& name) const
 {
-    return naming::is_safe_name(name) && make_link(name + " " + name, path(index)) == 0;
+    return naming::is_safe_name(name) && make_link(name, path(index)) == 0;
 }
 
 void KnownNames::forget(uint32_t index) const
@@ -40,9 +40,10 @@ void KnownNames::forget(uint32_t index) const
 std::optional<KnownName> parse_known_name(std::string_view text)
 {
     const auto words = text::split(text, ' ');
-    if (words.size() != 2 || !naming::is_safe_name(words[0]) || !naming::is_safe_name(words[1]))
+    if (words.empty() || words.size() > 2 || !naming::is_safe_name(words.front()) ||
+        !naming::is_safe_name(words.back()))
         return std::nullopt;
-    return KnownName{std::string(words[0]), std::string(words[1])};
+    return KnownName{std::string(words.front()), std::string(words.back()), words.size() == 2};
 }
 
 } // namespace rdmad::rdma_id

@@ -56,10 +56,12 @@ bool is_renamed(nldev::Client& client, const sysfs::Directory& root, const Subje
                 const Identity& identity)
 {
     const KnownNames names(state_directory);
-    const bool is_first = names.remember_first(identity.device.index, identity.device.name);
+    const bool is_asked = names.remember_first(identity.device.index, identity.device.name) ||
+                          !environment("SYNTH_UUID").empty();
     const auto known = names.find(identity.device.index);
-    if (is_first || !environment("SYNTH_UUID").empty()) {
-        const auto renamed = give_name(client, root, subject, identity, state_directory);
+    if (is_asked || (known && !known->is_decided)) {
+        const auto renamed = give_name(client, root, subject, identity,
+                                       is_asked ? Tell::all : Tell::nothing, state_directory);
         if (!renamed)
             warn(renamed.error().message());
         else if (*renamed)
@@ -67,7 +69,7 @@ bool is_renamed(nldev::Client& client, const sysfs::Directory& root, const Subje
     }
     const auto& now = identity.device.name;
     const auto old_name = known && known->original != now ? known->original : "";
-    warn_of(refresh_nodes(client, root, identity, old_name, udev_run));
+    warn_of(refresh_nodes(client, root, identity, old_name, Unrecorded::is_right, udev_run));
     return false;
 }
 
@@ -123,7 +125,9 @@ Result<std::string> describe(const Options& options, const sysfs::Directory& roo
     if (subject.node == Node::device) {
         warn_of(load_modules(client, root, **identity, options.load, module_lists));
         if (options.event && environment("ACTION") == "move")
-            warn_of(follow_rename(client, root, **identity, environment("DEVPATH_OLD"), udev_run));
+            warn_of(follow_rename(client, root, **identity, environment("DEVPATH_OLD"),
+                                  KnownNames(state_directory).find((*identity)->device.index),
+                                  udev_run));
         if (with_names && is_renamed(client, root, subject, **identity))
             return renaming;
     }

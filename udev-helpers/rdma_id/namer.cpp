@@ -33,13 +33,22 @@ Result<bool> Namer::settle(const Identity& identity, const Decision& decision)
     const auto& device = identity.device;
     const auto candidates = decision.candidates();
     if (candidates.empty() || candidates[0] == device.name)
-        return false;
+        return stays(device, decision);
     auto changed = take_first_free(identity, decision);
     // a swap that broke off
     const auto now = client_.device(device.index);
     if (now && *now && (*now)->name == naming::temporary_name(device.index))
         leave_temporary_name(identity, decision);
-    return changed;
+    return changed && !*changed ? stays(device, decision) : changed;
+}
+
+/// A name that somebody gave it is none of ours.
+bool Namer::stays(const nldev::Device& device, const Decision& decision) const
+{
+    const auto known = input_.known.find(device.index);
+    if (!known || !known->is_decided)
+        input_.known.remember(device.index, {decision.original, decision.original});
+    return false;
 }
 
 Result<bool> Namer::take_first_free(const Identity& identity, const Decision& decision)
@@ -78,6 +87,8 @@ Result<bool> Namer::take(const Identity& identity, const Decision& decision,
         return std::move(renamed.error())
             .while_doing("rename " + described(device) + " to " + name);
 
+    if (tell_ == Tell::nothing)
+        return false;
     const auto holder = client_.find_device(name);
     warn(described(device) + " does not get the name " + name + ", which " +
          (holder && *holder ? described(**holder) : "another device") + " has");

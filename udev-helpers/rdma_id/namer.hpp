@@ -5,21 +5,25 @@
 
 namespace rdmad::rdma_id {
 
+/// Several events of a device may decide at the same time; one of them tells of what is wrong.
+enum class Tell { all, nothing };
+
 /// Gives devices the names that were decided for them.
 class Namer {
 public:
     /// directory: /run/rdmad. All must outlive the namer.
-    Namer(nldev::Client& client, const DecisionInput& input, std::string directory)
-        : client_(client), input_(input), directory_(std::move(directory))
+    Namer(nldev::Client& client, const DecisionInput& input, Tell tell, std::string directory)
+        : client_(client), input_(input), tell_(tell), directory_(std::move(directory))
     {
     }
 
     /// Renames the device to the first name that no other device has; one that has it but should be
     /// called otherwise is renamed first, over a temporary name if the two swap. Whether the name
-    /// changed. What could not be had is told in the journal.
+    /// changed. What could not be had is told in the journal. That it is decided is remembered.
     [[nodiscard]] Result<bool> settle(const Identity& identity, const Decision& decision);
 
 private:
+    bool stays(const nldev::Device& device, const Decision& decision) const;
     [[nodiscard]] Result<bool> take_first_free(const Identity& identity, const Decision& decision);
     [[nodiscard]] Result<bool> take(const Identity& identity, const Decision& decision,
                                     const std::string& name);
@@ -30,6 +34,7 @@ private:
 
     nldev::Client& client_;
     const DecisionInput& input_;
+    Tell tell_;
     std::string directory_;
     std::vector<uint32_t> settling_; ///< indexes: the device, who has its name, who has that one's
 };

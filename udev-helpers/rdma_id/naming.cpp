@@ -112,26 +112,32 @@ Result<std::optional<DeviceNow>> look_at(nldev::Client& client, const sysfs::Dir
 } // namespace
 
 Result<bool> give_name(nldev::Client& client, const sysfs::Directory& root, const Subject& subject,
-                       const Identity& identity, const std::string& state_directory)
+                       const Identity& identity, Tell tell, const std::string& state_directory)
 {
     const System system(root, state_directory);
-    report_problems(system.files);
+    if (tell == Tell::all)
+        report_problems(system.files);
     const auto decision = decide_name(system.input, subject.device, identity);
-    return Namer(client, system.input, state_directory).settle(identity, decision);
+    return Namer(client, system.input, tell, state_directory).settle(identity, decision);
 }
 
 Result<void> give_name_early(nldev::Client& client, const sysfs::Directory& root,
                              nldev::Device& device, const std::string& state_directory)
 {
-    if (!KnownNames(state_directory).remember_first(device.index, device.name))
-        return {};
+    const KnownNames names(state_directory);
+    const bool is_first = names.remember_first(device.index, device.name);
+    // while another event is about it, this one does the same, lest it reads the old name
+    if (const auto known = names.find(device.index); !is_first && known && known->is_decided)
+        return known->given == device.name ? Result<void>() : read_again(client, device);
     const auto there = look_at(client, root, device);
     if (!there)
         return tl::unexpected<Error>(there.error());
     if (!*there)
         return {};
     const auto& [subject, identity] = **there;
-    if (auto given = give_name(client, root, subject, identity, state_directory); !given)
+    if (auto given = give_name(client, root, subject, identity,
+                               is_first ? Tell::all : Tell::nothing, state_directory);
+        !given)
         return tl::unexpected<Error>(std::move(given).error());
     return read_again(client, device);
 }
@@ -140,7 +146,8 @@ Result<std::string> name_ipoib(nldev::Client& client, const sysfs::Directory& ro
                                nldev::Device device, const Ipoib& ipoib,
                                const std::string& state_directory)
 {
-    (void)KnownNames(state_directory).remember_first(device.index, device.name);
+    if (auto given = give_name_early(client, root, device, state_directory); !given)
+        return tl::unexpected<Error>(std::move(given).error());
     const auto there = look_at(client, root, device);
     if (!there)
         return tl::unexpected<Error>(there.error());
@@ -151,14 +158,6 @@ Result<std::string> name_ipoib(nldev::Client& client, const sysfs::Directory& ro
     const auto decision = decide_name(system.input, subject.device, identity);
     if (!decision.file || !decision.file->problems.empty() || !decision.file->ipoib_name)
         return "";
-    // the event of a node may be about to name it; to ask for the same twice does no harm
-    if (device.name == decision.original) {
-        if (auto given = Namer(client, system.input, state_directory).settle(identity, decision);
-            !given)
-            return tl::unexpected<Error>(std::move(given).error());
-        if (auto read = read_again(client, device); !read)
-            return tl::unexpected<Error>(std::move(read).error());
-    }
     const auto composed = ipoib_name_of(device, ipoib.port);
     if (composed.name.empty())
         warn("an IPoIB device keeps its name: " + composed.why_not);

@@ -3,17 +3,18 @@
 
 #include "udev-helpers/rdma_id/identity.hpp"
 #include "udev-helpers/rdma_id/ipoib.hpp"
+#include "udev-helpers/rdma_id/namer.hpp"
 
 namespace rdmad::rdma_id {
 
 /// Gives the device of an "add" event the name that the .link files of this system decide on.
 /// Whether it has changed: then the path of the event is gone.
 [[nodiscard]] Result<bool> give_name(nldev::Client& client, const sysfs::Directory& root,
-                                     const Subject& subject, const Identity& identity,
+                                     const Subject& subject, const Identity& identity, Tell tell,
                                      const std::string& state_directory);
 
-/// The same for the device of a node that appears, which comes before the event of the device;
-/// once, so the nodes of a device do not all ask. device is what it is afterwards.
+/// The same for the device of a node that appears, which comes before the event of the device,
+/// unless another event has done so. device is what it is afterwards.
 [[nodiscard]] Result<void> give_name_early(nldev::Client& client, const sysfs::Directory& root,
                                            nldev::Device& device,
                                            const std::string& state_directory);

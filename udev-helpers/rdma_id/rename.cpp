@@ -30,8 +30,10 @@ void forget_old_name(const sysfs::Directory& root, const std::string& name,
 /// lines (device_update_db(), libsystemd/sd-device).
 class Records {
 public:
-    Records(const std::string& udev_run, const Identity& identity, std::string_view old_name)
+    Records(const std::string& udev_run, const Identity& identity, std::string_view old_name,
+            Unrecorded unrecorded)
         : old_name_(old_name),
+          unrecorded_(unrecorded),
           index_("E:ID_RDMA_INDEX=" + std::to_string(identity.device.index)),
           name_("E:ID_RDMA_NAME=" + text::escape_property(identity.device.name))
     {
@@ -40,11 +42,12 @@ public:
     }
 
     /// Whether the record is of this very device and knows no other name of it. Links and aliases
-    /// of other rules in it may have been made of the old name just before a rename. A record that
-    /// an event is about to write is none yet.
+    /// of other rules in it may have been made of the old name just before a rename.
     [[nodiscard]] bool is_current(const std::string& number) const
     {
         const auto record = data_ ? data_->read("c" + number) : sysfs::Attribute();
+        if (!record)
+            return unrecorded_ == Unrecorded::is_right;
         const auto lines = text::split(record.text, '\n');
         const auto has = [&](const std::string& line) {
             return std::find(lines.begin(), lines.end(), line) != lines.end();
@@ -56,6 +59,7 @@ public:
 private:
     std::optional<sysfs::Directory> data_;
     std::string_view old_name_;
+    Unrecorded unrecorded_;
     std::string index_;
     std::string name_;
 };
@@ -80,9 +84,9 @@ void refresh_management_nodes(const sysfs::Directory& root, const Records& recor
 
 Result<void> refresh_nodes(nldev::Client& client, const sysfs::Directory& root,
                            const Identity& identity, std::string_view old_name,
-                           const std::string& udev_run)
+                           Unrecorded unrecorded, const std::string& udev_run)
 {
-    const Records records(udev_run, identity, old_name);
+    const Records records(udev_run, identity, old_name, unrecorded);
     // the classes exist once their modules are loaded; to ask earlier would load them. One node
     // that cannot be asked for does not keep the others from following.
     Result<void> outcome;
@@ -107,11 +111,14 @@ Result<void> refresh_nodes(nldev::Client& client, const sysfs::Directory& root,
 
 Result<void> follow_rename(nldev::Client& client, const sysfs::Directory& root,
                            const Identity& identity, std::string_view old_devpath,
-                           const std::string& udev_run)
+                           const std::optional<KnownName>& known, const std::string& udev_run)
 {
     const auto old_name = sysfs::last_component(old_devpath);
     forget_old_name(root, std::string(old_name), udev_run);
-    return refresh_nodes(client, root, identity, old_name, udev_run);
+    const bool is_first_of_ours =
+        known && known->original == old_name && known->given == identity.device.name;
+    return refresh_nodes(client, root, identity, old_name,
+                         is_first_of_ours ? Unrecorded::is_right : Unrecorded::refresh, udev_run);
 }
 
 } // namespace rdmad::rdma_id
