@@ -27,7 +27,7 @@
  *                       list, one a port: a:b, where 0 is a port without GUID
  *   state=active|down|init|armed
  *   netdev=a:b          network devices of ports 1, 2, ..., empty for none
- *                       (iWARP needs them)
+ *                       (iWARP needs them); "new" makes one on the same parent
  *   parent=platform|0000:03:00.0    without it, ports that speak InfiniBand or
  *                       OPA get a platform device, others hang on nothing
  *   sf=N                with a PCI parent: hang on an auxiliary device of it
@@ -45,6 +45,7 @@
 #include <linux/platform_device.h>
 #include <linux/auxiliary_bus.h>
 #include <linux/netdevice.h>
+#include <linux/etherdevice.h>
 #include <linux/delay.h>
 #include <linux/uaccess.h>
 #include <linux/slab.h>
@@ -107,6 +108,7 @@ struct mock_dev {
 	struct list_head node;
 	struct pci_dev	*pdev;		/* bound function, or NULL */
 	struct pci_dev	*parent;	/* borrowed parent, or NULL */
+	struct net_device *eth[MOCK_MAX_LIST];	/* made here, of ports 1, 2, ... */
 	struct platform_device *plat;
 	struct mock_aux	*aux;
 	char	tag[IB_DEVICE_NAME_MAX]; /* the first name */
@@ -733,6 +735,77 @@ static void mock_aux_unmake(struct mock_aux *a)
 	auxiliary_device_uninit(&a->adev);
 }
 
+/* a network device that drops all: what the Ethernet side of an adapter registers */
+static netdev_tx_t mock_eth_xmit(struct sk_buff *skb, struct net_device *nd)
+{
+	dev_kfree_skb(skb);
+	return NETDEV_TX_OK;
+}
+
+static const struct net_device_ops mock_eth_ops = { .ndo_start_xmit = mock_eth_xmit };
+
+static struct net_device *mock_eth_make(struct device *parent, u32 port)
+{
+	struct net_device *nd = alloc_etherdev(0);
+	int ret;
+
+	if (!nd)
+		return ERR_PTR(-ENOMEM);
+	SET_NETDEV_DEV(nd, parent);
+	nd->dev_port = port - 1;
+	nd->netdev_ops = &mock_eth_ops;
+	eth_hw_addr_random(nd);
+	ret = register_netdev(nd);
+	if (ret) {
+		free_netdev(nd);
+		return ERR_PTR(ret);
+	}
+	return nd;
+}
+
+/* all but the registration; m is gone afterwards */
+static void mock_free(struct mock_dev *m)
+{
+	struct platform_device *plat = m->plat;
+	struct pci_dev *parent = m->parent;
+	struct mock_aux *aux = m->aux;
+	struct mock_port *port = m->port;
+	struct net_device *eth[MOCK_MAX_LIST];
+	u32 i;
+
+	memcpy(eth, m->eth, sizeof(eth));
+	ib_dealloc_device(&m->ib);	/* drops its references to network devices */
+	kfree(port);
+	for (i = 0; i < MOCK_MAX_LIST; i++)
+		if (eth[i]) {
+			unregister_netdev(eth[i]);
+			free_netdev(eth[i]);
+		}
+	if (plat)
+		platform_device_unregister(plat);
+	if (aux)
+		mock_aux_unmake(aux);
+	if (parent)
+		pci_dev_put(parent);
+}
+
+/* the network device of a port, with a reference */
+static struct net_device *mock_netdev(struct mock_dev *m, const char *name, u32 port)
+{
+	struct net_device *nd;
+
+	if (strcmp(name, "new"))
+		return dev_get_by_name(&init_net, name) ?: ERR_PTR(-ENODEV);
+	if (port > MOCK_MAX_LIST || !m->ib.dev.parent)
+		return ERR_PTR(-EINVAL);
+	nd = mock_eth_make(m->ib.dev.parent, port);
+	if (IS_ERR(nd))
+		return nd;
+	m->eth[port - 1] = nd;
+	dev_hold(nd);
+	return nd;
+}
+
 static struct mock_dev *mock_make(const struct mock_cfg *c, struct pci_dev *pdev)
 {
 	int id = atomic_inc_return(&next_id) - 1, ret;
@@ -828,9 +901,9 @@ static struct mock_dev *mock_make(const struct mock_cfg *c, struct pci_dev *pdev
 		for (i = 1; i <= m->nports && (one = strsep(&rest, ":")); i++) {
 			if (!*one)
 				continue;
-			ret = -ENODEV;
-			nd = dev_get_by_name(&init_net, one);
-			if (!nd)
+			nd = mock_netdev(m, one, i);
+			ret = PTR_ERR_OR_ZERO(nd);
+			if (ret)
 				goto err;
 			ret = ib_device_set_netdev(&m->ib, nd, i);
 			if (i == 1)
@@ -852,34 +925,15 @@ static struct mock_dev *mock_make(const struct mock_cfg *c, struct pci_dev *pdev
 	mutex_unlock(&lock);
 	return m;
 err:
-	if (m->aux)
-		mock_aux_unmake(m->aux);
-	if (m->parent)
-		pci_dev_put(m->parent);
-	if (m->plat)
-		platform_device_unregister(m->plat);
-	kfree(m->port);
-	ib_dealloc_device(&m->ib);
+	mock_free(m);
 	return ERR_PTR(ret);
 }
 
-/* m has been taken off the list */
+/* m has been taken off the list; all users of it are gone once it is unregistered */
 static void mock_unmake(struct mock_dev *m)
 {
-	struct platform_device *plat = m->plat;
-	struct pci_dev *parent = m->parent;
-	struct mock_aux *aux = m->aux;
-	struct mock_port *port = m->port;
-
 	ib_unregister_device(&m->ib);
-	ib_dealloc_device(&m->ib);
-	kfree(port);	/* all users are gone: unregister waits for them */
-	if (plat)
-		platform_device_unregister(plat);
-	if (aux)
-		mock_aux_unmake(aux);
-	if (parent)
-		pci_dev_put(parent);
+	mock_free(m);
 }
 
 /* call with the lock held; matches the current or the first name */

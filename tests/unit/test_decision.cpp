@@ -84,7 +84,8 @@ struct Bench {
         files.emplace(tree.path());
         const auto root = tree.root();
         const auto device = must_find(sysfs::RdmaDevice::open(root, identity.device.name));
-        return decide_name({root, *files, host, known, asked}, device, identity);
+        return decide_name({root, *files, host, known, asked, tree.path("run/udev")}, device,
+                           identity);
     }
     List candidates()
     {
@@ -560,4 +561,54 @@ TEST_CASE("candidates are the names that attempts gave, in order", "[decision]")
     CHECK(decision.candidates() == List{"ibp3s0", "ibx1", "a"});
     decision.keeps = "a reason";
     CHECK(decision.candidates().empty());
+}
+
+TEST_CASE("a device that is called after its network device waits until udev knows that",
+          "[decision]")
+{
+    Bench bench;
+    const std::string netdev = function + "/net/ens3np0";
+    bench.tree.remove("class/net/ens3np0");
+    bench.tree.link("class/net/ens3np0", "../../" + netdev);
+    bench.tree.link(netdev + "/device", "../../../0000:03:00.0");
+    bench.tree.file(netdev + "/ifindex", "7\n");
+    bench.tree.directory(function + "/infiniband/mlx5_0");
+    const auto waits = [&] {
+        const auto decision = bench.decide();
+        CHECK(decision.keeps.empty() == !decision.candidates().empty());
+        return decision.keeps == "its network device ens3np0 has not got its own name yet";
+    };
+    SECTION("by policy")
+    {
+        bench.links("NamePolicy=netdev path\n");
+        CHECK(waits());
+        bench.tree.file("run/udev/data/n7", "I:1\n");
+        CHECK(bench.candidates() == List{"roce-ens3np0", "rocep3s0"});
+    }
+    SECTION("by Name=")
+    {
+        bench.links("Name=x-%N\n");
+        CHECK(waits());
+        bench.tree.file("run/udev/data/n7", "I:1\n");
+        CHECK(bench.candidates() == List{"x-ens3np0"});
+    }
+    SECTION("not if a name before it is to be had")
+    {
+        bench.links("NamePolicy=path netdev\nName=%N\n");
+        CHECK_FALSE(waits());
+        bench.links("Name=%D\n");
+        CHECK_FALSE(waits());
+    }
+    SECTION("not for one on another parent")
+    {
+        bench.tree.remove(function + "/infiniband");
+        bench.links("NamePolicy=netdev\n");
+        CHECK(bench.candidates() == List{"roce-ens3np0"});
+    }
+    SECTION("not for one that has gone")
+    {
+        bench.tree.remove(netdev + "/ifindex");
+        bench.links("NamePolicy=netdev\n");
+        CHECK(bench.candidates() == List{"roce-ens3np0"});
+    }
 }

@@ -104,6 +104,16 @@ TEST_CASE("that a device keeps its name is remembered as decided", "[namer]")
     CHECK(bench.known.find(0).value().given == "mixed");
 }
 
+TEST_CASE("a name that another event gave just before is ours", "[namer]")
+{
+    Bench bench;
+    REQUIRE(bench.known.remember_first(0, "mlx5_0"));
+    bench.wish(0, "Name=mixed\n");
+    CHECK_FALSE(must(bench.settle(0)));
+    CHECK(bench.known.find(0).value().original == "mlx5_0");
+    CHECK(bench.known.find(0).value().given == "mixed");
+}
+
 TEST_CASE("a device that cannot have its name is decided upon, too", "[namer]")
 {
     Bench bench;

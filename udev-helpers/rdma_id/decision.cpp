@@ -2,10 +2,12 @@
 #include "udev-helpers/rdma_id/decision.hpp"
 
 #include "core/base/text.hpp"
+#include "core/naming/links.hpp"
 #include "udev-helpers/rdma_id/place.hpp"
 #include "udev-helpers/rdma_id/properties.hpp"
 
 #include <algorithm>
+#include <unistd.h>
 
 namespace rdmad::rdma_id {
 
@@ -67,6 +69,11 @@ bool wants_label(const config::LinkFile& file)
     return file.port_label || file.name.find("%l") != std::string::npos;
 }
 
+bool uses_netdev_in_name(const config::LinkFile& file)
+{
+    return file.name.find("%N") != std::string::npos;
+}
+
 bool has_policy(const config::LinkFile& file, Policy policy)
 {
     return std::find(file.policies.begin(), file.policies.end(), policy) != file.policies.end();
@@ -81,11 +88,30 @@ std::string renamed_to(const std::optional<KnownName>& known, const nldev::Devic
     return by_user ? device.name : "";
 }
 
+/// Whether udev is still to process the network device of an RDMA device, and maybe rename it: then
+/// it has no record of it yet (device_update_db(), libsystemd/sd-device). Only for one on the same
+/// parent, whose event leads here again.
+bool is_on_its_way(const DecisionInput& input, const std::string& netdev,
+                   const std::string& rdma_device)
+{
+    if (!naming::is_safe_name(netdev))
+        return false;
+    const auto directory = "class/net/" + netdev;
+    const auto ifindex = text::parse_u32(input.root.read(directory + "/ifindex").text);
+    return ifindex && input.root.contains(directory + "/device/infiniband/" + rdma_device) &&
+           access((input.udev_run + "/data/n" + std::to_string(*ifindex)).c_str(), F_OK) < 0;
+}
+
 class Decider {
 public:
-    Decider(const config::LinkFile& file, const config::Facts& facts, const Identity& identity,
+    Decider(const DecisionInput& input, const config::Facts& facts, const Identity& identity,
             const naming::Place& place, Decision& decision)
-        : file_(file), facts_(facts), identity_(identity), place_(place), decision_(decision)
+        : input_(input),
+          file_(*decision.file),
+          facts_(facts),
+          identity_(identity),
+          place_(place),
+          decision_(decision)
     {
     }
 
@@ -93,16 +119,31 @@ public:
     void run(const std::string& renamed_to)
     {
         for (const auto policy : file_.policies) {
+            if (policy == Policy::netdev && must_wait())
+                return;
             add(std::string(to_string(policy)), by(policy, renamed_to));
             // nothing after it counts
             if (policy == Policy::keep && !renamed_to.empty())
                 return;
         }
-        if (!file_.name.empty())
-            add("Name=", config::expand_name(file_.name, specifiers_of(facts_, identity_, place_)));
+        if (file_.name.empty() || (uses_netdev_in_name(file_) && must_wait()))
+            return;
+        add("Name=", config::expand_name(file_.name, specifiers_of(facts_, identity_, place_)));
     }
 
 private:
+    /// The name of a network device that udev is about to rename is none to be called after; the
+    /// event of the network device decides anew.
+    [[nodiscard]] bool must_wait()
+    {
+        if (!place_.netdev || !decision_.candidates().empty() ||
+            !is_on_its_way(input_, *place_.netdev, identity_.device.name))
+            return false;
+        decision_.keeps = "its network device " + text::escape_terminal(*place_.netdev) +
+                          " has not got its own name yet";
+        return true;
+    }
+
     [[nodiscard]] naming::Composed by(Policy policy, const std::string& renamed_to) const
     {
         if (policy == Policy::keep && renamed_to.empty())
@@ -119,6 +160,7 @@ private:
         decision_.attempts.push_back({std::move(by), std::move(outcome)});
     }
 
+    const DecisionInput& input_;
     const config::LinkFile& file_;
     const config::Facts& facts_;
     const Identity& identity_;
@@ -127,6 +169,11 @@ private:
 };
 
 } // namespace
+
+bool is_called_after_netdev(const config::LinkFile& file)
+{
+    return has_policy(file, Policy::netdev) || uses_netdev_in_name(file);
+}
 
 std::vector<std::string> Decision::candidates() const
 {
@@ -165,7 +212,7 @@ Decision decide_name(const DecisionInput& input, const sysfs::RdmaDevice& device
                                .with_label = wants_label(*decision.file)};
     if (wanted != options)
         location = locate(input.root, device, identity, wanted);
-    Decider(*decision.file, facts, identity, location.place, decision)
+    Decider(input, facts, identity, location.place, decision)
         .run(renamed_to(known, identity.device));
     return decision;
 }

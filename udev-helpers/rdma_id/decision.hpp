@@ -34,7 +34,11 @@ struct DecisionInput {
     const config::Facts& host; ///< see host_facts()
     const KnownNames& known;
     std::optional<naming::Scheme> scheme_asked = {};
+    std::string udev_run = {}; ///< /run/udev: tells which network devices have their names
 };
+
+/// Whether a file has policy netdev, or %N in Name=.
+[[nodiscard]] bool is_called_after_netdev(const config::LinkFile& file);
 
 /// identity is that of the device itself, not of a node.
 [[nodiscard]] Decision decide_name(const DecisionInput& input, const sysfs::RdmaDevice& device,

@@ -4,13 +4,13 @@
 #include "udev-helpers/rdma_id/claims.hpp"
 #include "udev-helpers/rdma_id/exit_code.hpp"
 #include "udev-helpers/rdma_id/index.hpp"
-#include "udev-helpers/rdma_id/ipoib.hpp"
 #include "udev-helpers/rdma_id/known_names.hpp"
 #include "udev-helpers/rdma_id/log.hpp"
 #include "udev-helpers/rdma_id/modules.hpp"
 #include "udev-helpers/rdma_id/names.hpp"
 #include "udev-helpers/rdma_id/naming.hpp"
 #include "udev-helpers/rdma_id/naming_switch.hpp"
+#include "udev-helpers/rdma_id/net_event.hpp"
 #include "udev-helpers/rdma_id/options.hpp"
 #include "udev-helpers/rdma_id/rename.hpp"
 
@@ -24,8 +24,7 @@ namespace rdmad::rdma_id {
 
 namespace {
 
-constexpr char state_directory[] = "/run/rdmad";
-constexpr char udev_run[] = "/run/udev";
+const RunPaths run_paths;
 constexpr char module_lists[] = "/etc/rdma/modules";
 /// The event that follows tells the rest, under the new name; systemd makes no unit of this one.
 constexpr char renaming[] = "ID_RENAMING=1\n";
@@ -55,13 +54,13 @@ void warn_of(const Result<void>& outcome)
 bool is_renamed(nldev::Client& client, const sysfs::Directory& root, const Subject& subject,
                 const Identity& identity)
 {
-    const KnownNames names(state_directory);
+    const KnownNames names(run_paths.rdmad);
     const bool is_asked = names.remember_first(identity.device.index, identity.device.name) ||
                           !environment("SYNTH_UUID").empty();
     const auto known = names.find(identity.device.index);
     if (is_asked || (known && !known->is_decided)) {
         const auto renamed = give_name(client, root, subject, identity,
-                                       is_asked ? Tell::all : Tell::nothing, state_directory);
+                                       is_asked ? Tell::all : Tell::nothing, run_paths);
         if (!renamed)
             warn(renamed.error().message());
         else if (*renamed)
@@ -69,7 +68,7 @@ bool is_renamed(nldev::Client& client, const sysfs::Directory& root, const Subje
     }
     const auto& now = identity.device.name;
     const auto old_name = known && known->original != now ? known->original : "";
-    warn_of(refresh_nodes(client, root, identity, old_name, Unrecorded::is_right, udev_run));
+    warn_of(refresh_nodes(client, root, identity, old_name, Unrecorded::is_right, run_paths.udev));
     return false;
 }
 
@@ -78,32 +77,11 @@ bool gives_names(const Options& options)
     return options.rename && environment("ACTION") == "add" && NamingSwitch().is_on();
 }
 
-/// The event of a network device over InfiniBand: its name is for systemd-udevd to give.
-Result<std::string> describe_ipoib(const Options& options, const sysfs::Directory& root,
-                                   nldev::Client& client, const Ipoib& ipoib)
-{
-    const auto subject = subject_of_device(root, ipoib.device);
-    if (!subject)
-        return tl::unexpected<Error>(subject.error());
-    if (!*subject || !gives_names(options))
-        return std::string();
-    IndexHints hints(state_directory, options.event);
-    auto device = find_device(client, root, (*subject)->device, ipoib.device, std::nullopt, hints);
-    if (!device)
-        return tl::unexpected<Error>(std::move(device).error());
-    if (!*device)
-        return std::string();
-    const auto name = name_ipoib(client, root, std::move(**device), ipoib, state_directory);
-    if (!name || name->empty())
-        return name;
-    return "ID_RDMA_IPOIB_NAME=" + *name + "\n";
-}
-
 /// What stdout gets, empty if the device is gone.
 Result<std::string> describe(const Options& options, const sysfs::Directory& root,
                              nldev::Client& client, const Subject& subject)
 {
-    IndexHints hints(state_directory, options.event);
+    IndexHints hints(run_paths.rdmad, options.event);
     const auto earlier =
         options.device ? std::nullopt : text::parse_u32(environment("ID_RDMA_INDEX"));
     auto device = find_device(client, root, subject.device, subject.device_name, earlier, hints);
@@ -113,7 +91,7 @@ Result<std::string> describe(const Options& options, const sysfs::Directory& roo
         return std::string();
     const bool with_names = gives_names(options);
     if (with_names && subject.node != Node::device)
-        warn_of(give_name_early(client, root, **device, state_directory));
+        warn_of(give_name_early(client, root, **device, run_paths));
     const auto identity = identify(client, subject, std::move(**device));
     if (!identity)
         return tl::unexpected<Error>(identity.error());
@@ -121,17 +99,17 @@ Result<std::string> describe(const Options& options, const sysfs::Directory& roo
         return std::string();
 
     if (options.test_link)
-        return explain_name(client, root, subject, **identity, state_directory);
+        return explain_name(client, root, subject, **identity, run_paths);
     if (subject.node == Node::device) {
         warn_of(load_modules(client, root, **identity, options.load, module_lists));
         if (options.event && environment("ACTION") == "move")
             warn_of(follow_rename(client, root, **identity, environment("DEVPATH_OLD"),
-                                  KnownNames(state_directory).find((*identity)->device.index),
-                                  udev_run));
+                                  KnownNames(run_paths.rdmad).find((*identity)->device.index),
+                                  run_paths.udev));
         if (with_names && is_renamed(client, root, subject, **identity))
             return renaming;
     }
-    Claims claims(client, root, state_directory, options.event);
+    Claims claims(client, root, run_paths.rdmad, options.event);
     const auto names = names_of(**identity, claims);
     if (!names)
         return tl::unexpected<Error>(names.error());
@@ -159,10 +137,10 @@ void forget(const sysfs::Directory& root)
         for (const auto word : text::split(environment(property), ' '))
             if (const auto guid = text::parse_hex_u64(word); guid)
                 guids.push_back(*guid);
-    Claims(root, state_directory)
+    Claims(root, run_paths.rdmad)
         .release(*index, *node, guids, text::parse_hex_u64(environment("ID_RDMA_NODE_GUID")));
     if (*node == Node::device)
-        KnownNames(state_directory).forget(*index);
+        KnownNames(run_paths.rdmad).forget(*index);
 }
 
 ExitCode refused(const Error& error)
@@ -200,6 +178,19 @@ ExitCode switch_naming(NamingVerb verb)
     return exit_in_the_way;
 }
 
+ExitCode net_event(const Options& options, const sysfs::Directory& root)
+{
+    if (!gives_names(options))
+        return exit_not_found;
+    auto transport = nldev::KernelTransport::create();
+    if (!transport)
+        return refused(transport.error());
+    nldev::Client client(*transport);
+    IndexHints hints(run_paths.rdmad, options.event);
+    const auto text = follow_net_event(client, root, environment("DEVPATH"), hints, run_paths);
+    return text ? print(*text) : refused(text.error());
+}
+
 ExitCode run(const Options& options)
 {
     if (options.naming)
@@ -215,20 +206,19 @@ ExitCode run(const Options& options)
         forget(**root);
         return exit_found;
     }
-    const bool is_net = options.event && environment("SUBSYSTEM") == "net";
-    const auto ipoib = is_net ? find_ipoib(**root, environment("DEVPATH")) : std::nullopt;
-    auto subject = ipoib ? Result<std::optional<Subject>>() : subject_of(options, **root);
+    if (options.event && environment("SUBSYSTEM") == "net")
+        return net_event(options, **root);
+    const auto subject = subject_of(options, **root);
     if (!subject)
         return refused(subject.error());
-    if (!*subject && !ipoib)
+    if (!*subject)
         return not_found(options);
 
     auto transport = nldev::KernelTransport::create();
     if (!transport)
         return refused(transport.error());
     nldev::Client client(*transport);
-    const auto text = ipoib ? describe_ipoib(options, **root, client, *ipoib)
-                            : describe(options, **root, client, **subject);
+    const auto text = describe(options, **root, client, **subject);
     if (!text)
         return refused(text.error());
     return text->empty() ? not_found(options) : print(*text);

@@ -42,12 +42,16 @@ Result<bool> Namer::settle(const Identity& identity, const Decision& decision)
     return changed && !*changed ? stays(device, decision) : changed;
 }
 
-/// A name that somebody gave it is none of ours.
+/// A name that we would not give is somebody else's choice.
 bool Namer::stays(const nldev::Device& device, const Decision& decision) const
 {
     const auto known = input_.known.find(device.index);
-    if (!known || !known->is_decided)
-        input_.known.remember(device.index, {decision.original, decision.original});
+    if (known && known->is_decided)
+        return false;
+    const auto ours = decision.candidates();
+    const bool is_ours = std::find(ours.begin(), ours.end(), device.name) != ours.end();
+    input_.known.remember(device.index,
+                          {decision.original, is_ours ? device.name : decision.original});
     return false;
 }
 

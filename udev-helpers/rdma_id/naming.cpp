@@ -5,6 +5,11 @@
 #include "udev-helpers/rdma_id/host_facts.hpp"
 #include "udev-helpers/rdma_id/log.hpp"
 #include "udev-helpers/rdma_id/namer.hpp"
+#include "udev-helpers/rdma_id/rename.hpp"
+#include "udev-helpers/rdma_id/state_link.hpp"
+
+#include <functional>
+#include <utility>
 
 namespace rdmad::rdma_id {
 
@@ -12,10 +17,11 @@ namespace {
 
 /// All that is read once, however many devices are decided upon.
 struct System {
-    System(const sysfs::Directory& root, const std::string& state_directory)
-        : known(state_directory),
+    System(const sysfs::Directory& root, const RunPaths& run)
+        : known(run.rdmad),
           host(host_facts()),
-          input{root, files, host, known, scheme_asked_of_kernel(host.kernel_command_line)}
+          input{root,    files, host, known, scheme_asked_of_kernel(host.kernel_command_line),
+                run.udev}
     {
     }
 
@@ -25,11 +31,23 @@ struct System {
     DecisionInput input;
 };
 
-void report_problems(const LinkFiles& files)
+/// Once, however many devices are decided upon, and again when something about them changes.
+void report_problems(const LinkFiles& files, const std::string& directory)
 {
+    std::vector<std::string> messages;
+    std::string all;
     for (const auto& file : files.all())
         for (const auto& problem : file.problems)
-            warn(problem.message());
+            all += messages.emplace_back(problem.message());
+    const auto told = directory + "/told-problems";
+    const auto sum = std::to_string(std::hash<std::string>()(all));
+    if (messages.empty())
+        unlink(told.c_str());
+    if (messages.empty() || read_link(told) == sum)
+        return;
+    replace_link(sum, told);
+    for (const auto& message : messages)
+        warn(message);
 }
 
 std::string explain_attempts(const Decision& decision)
@@ -92,39 +110,44 @@ struct DeviceNow {
     Identity identity;
 };
 
-/// None if it is gone.
+/// None if it is gone. Another event may rename it meanwhile: device is what it is called now.
 Result<std::optional<DeviceNow>> look_at(nldev::Client& client, const sysfs::Directory& root,
-                                         const nldev::Device& device)
+                                         nldev::Device& device)
 {
-    auto subject = subject_of_device(root, device.name);
-    if (!subject)
-        return tl::unexpected<Error>(std::move(subject).error());
-    if (!*subject)
-        return std::optional<DeviceNow>(); // renamed this very moment
-    auto identity = identify(client, **subject, device);
-    if (!identity)
-        return tl::unexpected<Error>(std::move(identity).error());
-    if (!*identity)
-        return std::optional<DeviceNow>();
-    return DeviceNow{std::move(**subject), std::move(**identity)};
+    for (int i = 0; i < max_renames; i++) {
+        auto subject = subject_of_device(root, device.name);
+        if (!subject)
+            return tl::unexpected<Error>(std::move(subject).error());
+        if (*subject) {
+            auto identity = identify(client, **subject, device);
+            if (!identity)
+                return tl::unexpected<Error>(std::move(identity).error());
+            if (!*identity)
+                break;
+            return DeviceNow{std::move(**subject), std::move(**identity)};
+        }
+        if (auto read = read_again(client, device); !read)
+            return tl::unexpected<Error>(std::move(read).error());
+    }
+    return std::optional<DeviceNow>();
 }
 
 } // namespace
 
 Result<bool> give_name(nldev::Client& client, const sysfs::Directory& root, const Subject& subject,
-                       const Identity& identity, Tell tell, const std::string& state_directory)
+                       const Identity& identity, Tell tell, const RunPaths& run)
 {
-    const System system(root, state_directory);
+    const System system(root, run);
     if (tell == Tell::all)
-        report_problems(system.files);
+        report_problems(system.files, run.rdmad);
     const auto decision = decide_name(system.input, subject.device, identity);
-    return Namer(client, system.input, tell, state_directory).settle(identity, decision);
+    return Namer(client, system.input, tell, run.rdmad).settle(identity, decision);
 }
 
 Result<void> give_name_early(nldev::Client& client, const sysfs::Directory& root,
-                             nldev::Device& device, const std::string& state_directory)
+                             nldev::Device& device, const RunPaths& run)
 {
-    const KnownNames names(state_directory);
+    const KnownNames names(run.rdmad);
     const bool is_first = names.remember_first(device.index, device.name);
     // while another event is about it, this one does the same, lest it reads the old name
     if (const auto known = names.find(device.index); !is_first && known && known->is_decided)
@@ -135,25 +158,24 @@ Result<void> give_name_early(nldev::Client& client, const sysfs::Directory& root
     if (!*there)
         return {};
     const auto& [subject, identity] = **there;
-    if (auto given = give_name(client, root, subject, identity,
-                               is_first ? Tell::all : Tell::nothing, state_directory);
+    if (auto given =
+            give_name(client, root, subject, identity, is_first ? Tell::all : Tell::nothing, run);
         !given)
         return tl::unexpected<Error>(std::move(given).error());
     return read_again(client, device);
 }
 
 Result<std::string> name_ipoib(nldev::Client& client, const sysfs::Directory& root,
-                               nldev::Device device, const Ipoib& ipoib,
-                               const std::string& state_directory)
+                               nldev::Device device, const Ipoib& ipoib, const RunPaths& run)
 {
-    if (auto given = give_name_early(client, root, device, state_directory); !given)
+    if (auto given = give_name_early(client, root, device, run); !given)
         return tl::unexpected<Error>(std::move(given).error());
     const auto there = look_at(client, root, device);
     if (!there)
         return tl::unexpected<Error>(there.error());
     if (!*there)
         return "";
-    const System system(root, state_directory);
+    const System system(root, run);
     const auto& [subject, identity] = **there;
     const auto decision = decide_name(system.input, subject.device, identity);
     if (!decision.file || !decision.file->problems.empty() || !decision.file->ipoib_name)
@@ -164,14 +186,39 @@ Result<std::string> name_ipoib(nldev::Client& client, const sysfs::Directory& ro
     return composed.name;
 }
 
+Result<void> follow_netdev(nldev::Client& client, const sysfs::Directory& root,
+                           nldev::Device device, const RunPaths& run)
+{
+    auto there = look_at(client, root, device);
+    if (!there)
+        return tl::unexpected<Error>(std::move(there).error());
+    if (!*there)
+        return {};
+    const System system(root, run);
+    auto& [subject, identity] = **there;
+    const auto decision = decide_name(system.input, subject.device, identity);
+    if (!decision.file || !is_called_after_netdev(*decision.file))
+        return {};
+    auto changed = Namer(client, system.input, Tell::all, run.rdmad).settle(identity, decision);
+    if (!changed)
+        return tl::unexpected<Error>(std::move(changed).error());
+    if (!*changed)
+        return {};
+    const auto old_name = std::exchange(identity.device.name, "");
+    if (auto read = read_again(client, identity.device); !read)
+        return read;
+    // nodes whose first events are under way did not wait for this
+    return refresh_nodes(client, root, identity, old_name, Unrecorded::refresh, run.udev);
+}
+
 Result<std::string> explain_name(nldev::Client& client, const sysfs::Directory& root,
                                  const Subject& subject, const Identity& identity,
-                                 const std::string& state_directory)
+                                 const RunPaths& run)
 {
     if (subject.node != Node::device)
         return fail(EINVAL, "--test-link is about RDMA devices, '" + subject.sysname +
                                 "' is a node of one");
-    const System system(root, state_directory);
+    const System system(root, run);
     const auto decision = decide_name(system.input, subject.device, identity);
     std::string text = text::escape_terminal(identity.device.name);
     if (decision.original != identity.device.name)

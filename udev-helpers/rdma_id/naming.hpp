@@ -7,27 +7,36 @@
 
 namespace rdmad::rdma_id {
 
+/// Where state is kept.
+struct RunPaths {
+    std::string rdmad = "/run/rdmad";
+    std::string udev = "/run/udev";
+};
+
 /// Gives the device of an "add" event the name that the .link files of this system decide on.
 /// Whether it has changed: then the path of the event is gone.
 [[nodiscard]] Result<bool> give_name(nldev::Client& client, const sysfs::Directory& root,
                                      const Subject& subject, const Identity& identity, Tell tell,
-                                     const std::string& state_directory);
+                                     const RunPaths& run);
 
 /// The same for the device of a node that appears, which comes before the event of the device,
 /// unless another event has done so. device is what it is afterwards.
 [[nodiscard]] Result<void> give_name_early(nldev::Client& client, const sysfs::Directory& root,
-                                           nldev::Device& device,
-                                           const std::string& state_directory);
+                                           nldev::Device& device, const RunPaths& run);
 
 /// The name of an IPoIB device after its RDMA device, which gets its own name first if it has none
 /// yet. Empty if no .link file asks for it, or the name does not fit.
 [[nodiscard]] Result<std::string> name_ipoib(nldev::Client& client, const sysfs::Directory& root,
                                              nldev::Device device, const Ipoib& ipoib,
-                                             const std::string& state_directory);
+                                             const RunPaths& run);
+
+/// A network device has got its name: an RDMA device that is called after such gets its own now.
+[[nodiscard]] Result<void> follow_netdev(nldev::Client& client, const sysfs::Directory& root,
+                                         nldev::Device device, const RunPaths& run);
 
 /// What give_name() would do and why, for a person. Changes nothing.
 [[nodiscard]] Result<std::string> explain_name(nldev::Client& client, const sysfs::Directory& root,
                                                const Subject& subject, const Identity& identity,
-                                               const std::string& state_directory);
+                                               const RunPaths& run);
 
 } // namespace rdmad::rdma_id

@@ -280,6 +280,27 @@ def ipoib_devices_are_called_after_their_rdma_devices(suite):
         return [f'journal: {told[0]}', 'names: ' + ' '.join(names())]
 
 
+def a_device_called_after_its_network_device_waits_for_that(suite):
+    """Both come at once, and systemd-udevd renames the network device."""
+    with _named(suite, 'NamePolicy=netdev path\n', append='net.ifnames=1') as lab:
+        lab.run('udevadm monitor --kernel --subsystem-match=infiniband > /run/events 2>&1 & disown; sleep 1')
+        for slot, proto in ((1, 'roce'), (2, 'roce'), (3, 'iwarp')):
+            lab.plug(slot, f'proto={proto} netdev=new')
+        lab.plug(4, 'proto=roce:roce netdev=new:new')
+        lab.settle()
+        lab.expect('names', [lab.in_slot(slot) for slot in (1, 2, 3, 4)],
+                   [['roce-enp1s0'], ['roce-enp2s0'], ['iw-enp3s0'], ['rocep4s0']])
+        seen = set(re.findall(r'infiniband/(\S+) \(infiniband\)', lab.run('cat /run/events')))
+        lab.expect('names that there were', {name for name in seen if not name.startswith('mock')},
+                   {'roce-enp1s0', 'roce-enp2s0', 'iw-enp3s0', 'rocep4s0'})
+        for slot, name in ((1, 'roce-enp1s0'), (3, 'iw-enp3s0')):
+            uverbs, = lab.in_slot(slot, 'infiniband_verbs')
+            lab.expect('the link by name', lab.run(f'realpath /dev/infiniband/by-ibdev/uverbs-{name}'), f'/dev/infiniband/{uverbs}')
+        lab.unplug(1)
+        lab.plug(1, 'proto=roce netdev=new')
+        lab.expect('again', lab.in_slot(1), ['roce-enp1s0'])
+
+
 def a_broken_file_is_told_and_its_devices_keep_their_names(suite):
     with _named(suite, 'NamePolicy=path\n') as lab:
         _link(lab, '05-broken.link', '[Match]\nPath=pci-0000:01:00.0\n[Link]\nNamePolicy=path pth\n')
@@ -294,6 +315,7 @@ def a_broken_file_is_told_and_its_devices_keep_their_names(suite):
                 "/etc/rdmad/link.d/06-worse.link:4: Name: 'a/b' is refused: only letters, digits, '_', '-' and '.' are allowed"]
         for line in told:
             lab.expect_true('the journal says', line in journal, journal[-2000:])
+        lab.expect('how often', journal.count(told[0]), 1)
         lab.expect_true('--naming status says so', all(line in _naming(lab, 'status') for line in told), '')
         return [f'journal: {line}' for line in told]
 
