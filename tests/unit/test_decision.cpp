@@ -582,6 +582,11 @@ TEST_CASE("a device that is called after its network device waits until udev kno
     {
         bench.links("NamePolicy=netdev path\n");
         CHECK(waits());
+        bench.tree.file("run/udev/data/n7",
+                        "I:1\nE:ID_NET_NAME=ens3np0\nE:ID_RENAMING=1\nG:systemd\n");
+        CHECK(waits());
+        bench.tree.file("run/udev/data/n7", "E:ID_RENAMING=1\nV:1\n");
+        CHECK(waits());
         bench.tree.file("run/udev/data/n7", "I:1\n");
         CHECK(bench.candidates() == List{"roce-ens3np0", "rocep3s0"});
     }
@@ -605,9 +610,16 @@ TEST_CASE("a device that is called after its network device waits until udev kno
         bench.links("NamePolicy=netdev\n");
         CHECK(bench.candidates() == List{"roce-ens3np0"});
     }
-    SECTION("not for one that has gone")
+    SECTION("while it is being renamed")
     {
-        bench.tree.remove(netdev + "/ifindex");
+        bench.tree.remove("class/net/ens3np0");
+        bench.links("NamePolicy=netdev\n");
+        CHECK(waits());
+    }
+    SECTION("not for one on another parent that has gone")
+    {
+        bench.tree.remove("class/net/ens3np0");
+        bench.tree.remove(function + "/net");
         bench.links("NamePolicy=netdev\n");
         CHECK(bench.candidates() == List{"roce-ens3np0"});
     }

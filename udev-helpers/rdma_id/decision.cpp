@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 #include "udev-helpers/rdma_id/decision.hpp"
 
+#include "core/base/file.hpp"
 #include "core/base/text.hpp"
 #include "core/naming/links.hpp"
 #include "udev-helpers/rdma_id/place.hpp"
 #include "udev-helpers/rdma_id/properties.hpp"
 
 #include <algorithm>
-#include <unistd.h>
 
 namespace rdmad::rdma_id {
 
@@ -88,18 +88,26 @@ std::string renamed_to(const std::optional<KnownName>& known, const nldev::Devic
     return by_user ? device.name : "";
 }
 
-/// Whether udev is still to process the network device of an RDMA device, and maybe rename it: then
-/// it has no record of it yet (device_update_db(), libsystemd/sd-device). Only for one on the same
+/// Whether udev is still to process the network device of an RDMA device, and maybe rename it: it
+/// has no record of it yet, or one from the midst of a rename, which the "move" event replaces
+/// (rename_netif(), src/udev/udev-event.c); or that has just been renamed. Only for one on the same
 /// parent, whose event leads here again.
 bool is_on_its_way(const DecisionInput& input, const std::string& netdev,
                    const std::string& rdma_device)
 {
     if (!naming::is_safe_name(netdev))
         return false;
-    const auto directory = "class/net/" + netdev;
-    const auto ifindex = text::parse_u32(input.root.read(directory + "/ifindex").text);
-    return ifindex && input.root.contains(directory + "/device/infiniband/" + rdma_device) &&
-           access((input.udev_run + "/data/n" + std::to_string(*ifindex)).c_str(), F_OK) < 0;
+    const auto path = "class/net/" + netdev;
+    // stays the same one if it is renamed
+    const auto directory = input.root.open_below(path);
+    if (!directory || !*directory)
+        return input.root.contains("class/infiniband/" + rdma_device + "/device/net");
+    if (!(*directory)->contains("device/infiniband"))
+        return false;
+    const auto ifindex = (*directory)->read("ifindex").text;
+    const auto record = read_file(input.udev_run + "/data/n" + ifindex);
+    return !record || ("\n" + *record).find("\nE:ID_RENAMING=1\n") != std::string::npos ||
+           input.root.read(path + "/ifindex").text != ifindex;
 }
 
 class Decider {

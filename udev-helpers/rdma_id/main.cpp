@@ -180,7 +180,7 @@ ExitCode switch_naming(NamingVerb verb)
 
 ExitCode net_event(const Options& options, const sysfs::Directory& root)
 {
-    if (!gives_names(options))
+    if (!options.rename || !NamingSwitch().is_on())
         return exit_not_found;
     auto transport = nldev::KernelTransport::create();
     if (!transport)

@@ -6,9 +6,9 @@
 
 namespace rdmad::rdma_id {
 
-/// The "add" event of a network device, where rdmad names devices. One over InfiniBand is called
-/// after its RDMA device: the properties that say so; RDMA devices on the same parent as another
-/// one may be called after that. Empty if there is nothing for udev to know.
+/// The "add" or "move" event of a network device, where rdmad names devices. One over InfiniBand is
+/// called after its RDMA device: the properties that say so; RDMA devices on the same parent as
+/// another one may be called after that. Empty if there is nothing for udev to know.
 [[nodiscard]] Result<std::string> follow_net_event(nldev::Client& client,
                                                    const sysfs::Directory& root,
                                                    std::string_view devpath, IndexHints& hints,
