@@ -106,6 +106,11 @@ std::optional<uint32_t> parse_u32(std::string_view text)
     return parse_all<uint32_t>(text, 10);
 }
 
+std::optional<uint64_t> parse_u64(std::string_view text)
+{
+    return parse_all<uint64_t>(text, 10);
+}
+
 std::optional<uint64_t> parse_hex_u64(std::string_view text)
 {
     // from_chars() takes any number of leading zeroes

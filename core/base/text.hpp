@@ -14,6 +14,7 @@ namespace rdmad::text {
 
 /// All of the text, decimal digits only, no sign, no space.
 [[nodiscard]] std::optional<uint32_t> parse_u32(std::string_view text);
+[[nodiscard]] std::optional<uint64_t> parse_u64(std::string_view text);
 
 /// All of the text, 1 to 16 hexadecimal digits, no prefix.
 [[nodiscard]] std::optional<uint64_t> parse_hex_u64(std::string_view text);

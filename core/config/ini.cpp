@@ -126,6 +126,10 @@ std::string Problem::message() const
 
 Ini parse_ini(std::string_view text, const std::string& file)
 {
+    // as systemd's parser skips it
+    if (constexpr std::string_view byte_order_mark = "\xef\xbb\xbf";
+        text.starts_with(byte_order_mark))
+        text.remove_prefix(byte_order_mark.size());
     Parser parser(file);
     while (!text.empty()) {
         const auto end = text.find('\n');

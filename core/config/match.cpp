@@ -2,6 +2,7 @@
 #include "core/config/match.hpp"
 
 #include "core/base/text.hpp"
+#include "core/naming/link_type.hpp"
 
 #include <algorithm>
 #include <array>
@@ -15,7 +16,7 @@ using Values = std::vector<std::string_view>;
 
 struct ListKey {
     const char* name;
-    bool is_guid;
+    enum Kind { text, guid, link_type } kind;
     Values (*values)(const Facts&);
 };
 
@@ -32,16 +33,16 @@ Values all(const Facts& facts)
 }
 
 constexpr std::array list_keys = {
-    ListKey{"OriginalName", false, one<&Facts::original_name>},
-    ListKey{"Driver", false, one<&Facts::driver>},
-    ListKey{"Path", false, one<&Facts::path>},
-    ListKey{"NodeType", false, one<&Facts::node_type>},
-    ListKey{"NodeGUID", true, one<&Facts::node_guid>},
-    ListKey{"SysImageGUID", true, one<&Facts::sys_image_guid>},
-    ListKey{"PortGUID", true, all<&Facts::port_guids>},
-    ListKey{"LinkType", false, all<&Facts::link_types>},
-    ListKey{"NetDev", false, all<&Facts::netdevs>},
-    ListKey{"Host", false, one<&Facts::host>},
+    ListKey{"OriginalName", ListKey::text, one<&Facts::original_name>},
+    ListKey{"Driver", ListKey::text, one<&Facts::driver>},
+    ListKey{"Path", ListKey::text, one<&Facts::path>},
+    ListKey{"NodeType", ListKey::text, one<&Facts::node_type>},
+    ListKey{"NodeGUID", ListKey::guid, one<&Facts::node_guid>},
+    ListKey{"SysImageGUID", ListKey::guid, one<&Facts::sys_image_guid>},
+    ListKey{"PortGUID", ListKey::guid, all<&Facts::port_guids>},
+    ListKey{"LinkType", ListKey::link_type, all<&Facts::link_types>},
+    ListKey{"NetDev", ListKey::text, all<&Facts::netdevs>},
+    ListKey{"Host", ListKey::text, one<&Facts::host>},
 };
 
 const ListKey* find_list(std::string_view key)
@@ -69,6 +70,21 @@ std::string plain_guid(std::string_view word)
     return guid;
 }
 
+/// Why no device could ever match a word, empty if one could: a slip of the pen.
+std::string why_never(ListKey::Kind kind, std::string_view word)
+{
+    if (word.starts_with('!'))
+        word.remove_prefix(1);
+    if (word.find_first_of("*?[\\") != std::string_view::npos)
+        return {};
+    const auto quoted = "'" + text::escape_terminal(word) + "'";
+    if (kind == ListKey::guid && (word.size() != 16 || !text::parse_hex_u64(word)))
+        return quoted + " is no GUID, which has 16 hexadecimal digits";
+    if (kind == ListKey::link_type && !naming::parse_link_type(word))
+        return quoted + " is no link type: infiniband, opa, roce, iwarp, usnic, efa or unknown";
+    return {};
+}
+
 /// Takes a "!" off the front.
 bool take_negation(std::string_view& condition)
 {
@@ -82,8 +98,7 @@ bool property_holds(std::string_view condition, const Facts& facts)
 {
     const bool is_negated = take_negation(condition);
     const auto equals = condition.find('=');
-    const auto value =
-        facts.property ? facts.property(std::string(condition.substr(0, equals))) : std::nullopt;
+    const auto value = facts.property(std::string(condition.substr(0, equals)));
     const bool matches = value && glob_matches(std::string(condition.substr(equals + 1)), *value);
     return matches != is_negated;
 }
@@ -143,8 +158,11 @@ std::string Match::set(const std::string& key, const std::string& value)
     if (!split_words(value, words))
         return "a quote does not end";
     if (const auto* list = find_list(key)) {
-        if (list->is_guid)
+        if (list->kind == ListKey::guid)
             std::transform(words.begin(), words.end(), words.begin(), plain_guid);
+        for (const auto& word : words)
+            if (auto never = why_never(list->kind, word); !never.empty())
+                return never;
         auto& patterns = lists_[key];
         if (words.empty())
             patterns.clear();
@@ -191,7 +209,7 @@ std::string Match::why_not(const Facts& facts) const
                    (values.empty() ? "a device without" : "'" + joined(values) + "'");
     }
     for (const auto& condition : properties_)
-        if (!property_holds(condition, facts))
+        if (facts.property && !property_holds(condition, facts))
             return "Property=" + text::escape_terminal(condition) + " does not hold";
     for (const auto& condition : kernel_command_line_)
         if (!kernel_command_line_holds(condition, facts))

@@ -24,7 +24,8 @@ struct Facts {
     std::string host = {};
     std::string machine_id = {};
     std::string kernel_command_line = {};
-    /// Of the udev event; none if it is not set.
+    /// Of the udev event; none if it is not set. Without the function nothing is known of them, and
+    /// Property= holds.
     std::function<std::optional<std::string>(const std::string&)> property = {};
     /// "vm kvm", "container lxc" or "none"; costs a program, so it is asked only where it counts.
     std::function<std::string()> virtualization = {};
@@ -36,6 +37,10 @@ public:
     /// Empty, or what is wrong. An empty value forgets what the key had so far.
     [[nodiscard]] std::string set(const std::string& key, const std::string& value);
     [[nodiscard]] bool empty() const;
+    [[nodiscard]] bool asks_for_property() const
+    {
+        return !properties_.empty();
+    }
 
     /// Empty if it holds, else the key that does not: "Driver=mlx5_* does not match 'siw'".
     [[nodiscard]] std::string why_not(const Facts& facts) const;

@@ -241,7 +241,7 @@ std::string refusal(std::string_view name)
         return "only letters, digits, '_', '-' and '.' are allowed";
     if (name.find_first_not_of("0123456789") == std::string_view::npos)
         return "a number alone reads as a device's index";
-    if (name.starts_with(temporary_prefix))
+    if (is_temporary(name))
         return "names that begin with '" + std::string(temporary_prefix) + "' are for swaps";
     return {};
 }
@@ -257,6 +257,11 @@ Composed ipoib_name(const IpoibPlace& place)
         return none("'" + name + "' has " + std::to_string(name.size()) +
                     " bytes, and a network device's name has at most 15");
     return {.name = std::move(name)};
+}
+
+bool is_temporary(std::string_view name)
+{
+    return name.starts_with(temporary_prefix);
 }
 
 std::string temporary_name(uint32_t index)

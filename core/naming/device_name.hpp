@@ -91,5 +91,6 @@ struct IpoibPlace {
 
 /// What a device is called while two swap their names.
 [[nodiscard]] std::string temporary_name(uint32_t index);
+[[nodiscard]] bool is_temporary(std::string_view name);
 
 } // namespace rdmad::naming

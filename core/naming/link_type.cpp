@@ -55,6 +55,15 @@ std::string_view to_string(LinkType type)
     return "unknown";
 }
 
+std::optional<LinkType> parse_link_type(std::string_view text)
+{
+    for (const auto type : {LinkType::infiniband, LinkType::opa, LinkType::roce, LinkType::iwarp,
+                            LinkType::usnic, LinkType::efa, LinkType::unknown})
+        if (text == to_string(type))
+            return type;
+    return std::nullopt;
+}
+
 bool is_managed(LinkType type)
 {
     return type == LinkType::infiniband || type == LinkType::opa;

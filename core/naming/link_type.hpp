@@ -12,6 +12,7 @@ enum class LinkType { infiniband, opa, roce, iwarp, usnic, efa, unknown };
 
 /// "infiniband", "roce" and so on.
 [[nodiscard]] std::string_view to_string(LinkType type);
+[[nodiscard]] std::optional<LinkType> parse_link_type(std::string_view text);
 
 /// Whether the port has management datagrams, thus umad and issm nodes that serve a purpose.
 [[nodiscard]] bool is_managed(LinkType type);

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
+#include "core/sysfs/rdma_device.hpp"
 #include "tests/catch.hpp"
 #include "tests/support/fixture_tree.hpp"
 #include "udev-helpers/rdma_id/known_names.hpp"
@@ -21,7 +22,7 @@ struct Bench {
     /// "mlx5_0 is ibp1s0", or "nothing".
     [[nodiscard]] std::string of(uint32_t index) const
     {
-        const auto name = known.find(index);
+        const auto name = known.find({index, 0});
         return name ? name->original + " is " + name->given : "nothing";
     }
 };
@@ -32,43 +33,62 @@ TEST_CASE("a name is remembered by the index of the device", "[known_names]")
 {
     const Bench bench;
     CHECK(bench.of(0) == "nothing");
-    bench.known.remember(0, {"mlx5_0", "ibp1s0"});
-    bench.known.remember(4294967295, {"mlx5_1", "ibp2s0"});
+    bench.known.remember({0, 0}, {"mlx5_0", "ibp1s0"});
+    bench.known.remember({4294967295, 0}, {"mlx5_1", "ibp2s0"});
     CHECK(bench.of(0) == "mlx5_0 is ibp1s0");
     CHECK(bench.of(4294967295) == "mlx5_1 is ibp2s0");
     CHECK(bench.of(1) == "nothing");
-    CHECK(bench.run.list("rdmad/names") == List{"0", "4294967295"});
+    CHECK(bench.run.list("rdmad/names") == List{"0-0", "4294967295-0"});
 }
 
 TEST_CASE("others read what one remembered", "[known_names]")
 {
     const Bench bench;
-    bench.known.remember(3, {"mlx5_0", "ibp1s0"});
+    bench.known.remember({3, 0}, {"mlx5_0", "ibp1s0"});
     const KnownNames others(bench.run.path("rdmad"));
-    REQUIRE(others.find(3).has_value());
-    CHECK(others.find(3)->given == "ibp1s0");
-    CHECK_FALSE(KnownNames(bench.run.path("elsewhere")).find(3).has_value());
+    REQUIRE(others.find({3, 0}).has_value());
+    CHECK(others.find({3, 0})->given == "ibp1s0");
+    CHECK_FALSE(KnownNames(bench.run.path("elsewhere")).find({3, 0}).has_value());
 }
 
 TEST_CASE("a new name replaces the one that was known", "[known_names]")
 {
     const Bench bench;
-    bench.known.remember(0, {"mlx5_0", "ibp1s0"});
-    bench.known.remember(0, {"mlx5_0", "storage"});
+    bench.known.remember({0, 0}, {"mlx5_0", "ibp1s0"});
+    bench.known.remember({0, 0}, {"mlx5_0", "storage"});
     CHECK(bench.of(0) == "mlx5_0 is storage");
-    CHECK(bench.run.list("rdmad/names") == List{"0"});
+    CHECK(bench.run.list("rdmad/names") == List{"0-0"});
 }
 
-TEST_CASE("what is forgotten is not known, and the rest is", "[known_names]")
+TEST_CASE("what is gone is forgotten, and the rest is known", "[known_names]")
 {
     const Bench bench;
-    bench.known.forget(0);
-    bench.known.remember(0, {"mlx5_0", "ibp1s0"});
-    bench.known.remember(10, {"mlx5_1", "ibp2s0"});
-    bench.known.forget(0);
-    bench.known.forget(1);
-    CHECK(bench.of(0) == "nothing");
-    CHECK(bench.of(10) == "mlx5_1 is ibp2s0");
+    const FixtureTree sys;
+    for (const auto* name : {"ibp1s0", "mlx5_1"})
+        sys.directory(std::string("class/infiniband/") + name);
+    const auto root = sys.root();
+    const auto there = rdmad::sysfs::RdmaDevice::inode(root, "ibp1s0").value();
+    const auto kept = rdmad::sysfs::RdmaDevice::inode(root, "mlx5_1").value();
+    // of index 0: two that are there, by either name; one that has gone; one that is another by now
+    bench.known.remember({0, there}, {"mlx5_0", "ibp1s0"});
+    bench.known.remember({0, kept}, {"mlx5_1", "renamed"});
+    bench.known.remember({0, 1}, {"mlx5_2", "ibp2s0"});
+    bench.known.remember({0, 2}, {"mlx5_3", "ibp1s0"});
+    bench.known.remember({10, 1}, {"mlx5_4", "ibp3s0"});
+    bench.known.forget_gone(0, root);
+    CHECK(bench.known.find({0, there}).has_value());
+    CHECK(bench.known.find({0, kept}).has_value());
+    CHECK_FALSE(bench.known.find({0, 1}).has_value());
+    CHECK_FALSE(bench.known.find({0, 2}).has_value());
+    CHECK(bench.known.find({10, 1}).has_value());
+}
+
+TEST_CASE("another device with the same index is another one", "[known_names]")
+{
+    const Bench bench;
+    bench.known.remember({0, 7}, {"mlx5_0", "ibp1s0"});
+    CHECK_FALSE(bench.known.find({0, 8}).has_value());
+    CHECK(bench.known.remember_first({0, 8}, "mlx5_0"));
 }
 
 TEST_CASE("the longest names are remembered", "[known_names]")
@@ -76,7 +96,7 @@ TEST_CASE("the longest names are remembered", "[known_names]")
     const Bench bench;
     const std::string original(63, 'a');
     const std::string given(63, 'b');
-    bench.known.remember(0, {original, given});
+    bench.known.remember({0, 0}, {original, given});
     CHECK(bench.of(0) == original + " is " + given);
 }
 
@@ -86,18 +106,18 @@ TEST_CASE("names that are not safe are not remembered", "[known_names]")
     const auto name = GENERATE(""s, "."s, ".."s, "a/b"s, "../0"s, "a b"s, "a\nb"s, "\xc3\xa4"s,
                                "a\0b"s, std::string(64, 'a'));
     CAPTURE(name);
-    bench.known.remember(0, {name, "ibp1s0"});
+    bench.known.remember({0, 0}, {name, "ibp1s0"});
     CHECK(bench.of(0) == "nothing");
-    bench.known.remember(0, {"mlx5_0", name});
+    bench.known.remember({0, 0}, {"mlx5_0", name});
     CHECK(bench.of(0) == "nothing");
 }
 
 TEST_CASE("a name is not remembered without its blank", "[known_names]")
 {
     const Bench bench;
-    bench.known.remember(0, {"mlx5_0 ", "ibp1s0"});
-    bench.known.remember(1, {"mlx5_0", " ibp1s0"});
-    bench.known.remember(2, {"", "mlx5_0 ibp1s0"});
+    bench.known.remember({0, 0}, {"mlx5_0 ", "ibp1s0"});
+    bench.known.remember({1, 0}, {"mlx5_0", " ibp1s0"});
+    bench.known.remember({2, 0}, {"", "mlx5_0 ibp1s0"});
     for (const uint32_t index : {0U, 1U, 2U})
         CHECK(bench.of(index) == "nothing");
 }
@@ -107,15 +127,15 @@ TEST_CASE("a record that is none is not known", "[known_names]")
     const Bench bench;
     SECTION("a link to something else")
     {
-        bench.run.link("rdmad/names/0", GENERATE("/etc/passwd", "..", "a b c", "a/b c"));
+        bench.run.link("rdmad/names/0-0", GENERATE("/etc/passwd", "..", "a b c", "a/b c"));
     }
     SECTION("a file")
     {
-        bench.run.file("rdmad/names/0", "mlx5_0 ibp1s0");
+        bench.run.file("rdmad/names/0-0", "mlx5_0 ibp1s0");
     }
     SECTION("a directory")
     {
-        bench.run.directory("rdmad/names/0");
+        bench.run.directory("rdmad/names/0-0");
     }
     CHECK(bench.of(0) == "nothing");
 }
@@ -124,8 +144,8 @@ TEST_CASE("where nothing can be written nothing is remembered", "[known_names]")
 {
     const Bench bench;
     bench.run.file("rdmad", "not a directory");
-    bench.known.remember(0, {"mlx5_0", "ibp1s0"});
-    bench.known.forget(0);
+    bench.known.remember({0, 0}, {"mlx5_0", "ibp1s0"});
+    bench.known.forget_gone(0, FixtureTree().root());
     CHECK(bench.of(0) == "nothing");
     CHECK(bench.run.read("rdmad") == "not a directory");
 }
@@ -136,12 +156,13 @@ TEST_CASE("a known name is two safe words, one while nothing is decided", "[know
     REQUIRE(name.has_value());
     CHECK(name->original == "mlx5_0");
     CHECK(name->given == "ibp1s0");
-    CHECK(name->is_decided);
+    CHECK(name->state == KnownName::State::decided);
+    CHECK(parse_known_name("mlx5_0 ibp1s0 late").value().state == KnownName::State::late);
     const auto undecided = parse_known_name("mlx5_0");
     REQUIRE(undecided.has_value());
     CHECK(undecided->original == "mlx5_0");
     CHECK(undecided->given == "mlx5_0");
-    CHECK_FALSE(undecided->is_decided);
+    CHECK_FALSE(undecided->is_decided());
 
     const auto bad = GENERATE(""s, " "s, "a b c"s, "a/b c"s, "a b/c"s, ". b"s, "a .."s, "a\tb"s,
                               "a\nb"s, "a\n b"s, "a\0 b"s, "a \xff"s, std::string(64, 'a') + " b",
@@ -200,8 +221,8 @@ TEST_CASE("what a link pointed to stays when it is replaced", "[known_names]")
 TEST_CASE("the directories of a link are made", "[known_names]")
 {
     const FixtureTree run;
-    CHECK(replace_link("target", run.path("rdmad/names/0")) == 0);
-    CHECK(run.target("rdmad/names/0") == "target");
+    CHECK(replace_link("target", run.path("rdmad/names/0-0")) == 0);
+    CHECK(run.target("rdmad/names/0-0") == "target");
 }
 
 TEST_CASE("what an update that broke off has left does not stop the next", "[known_names]")
@@ -227,12 +248,12 @@ TEST_CASE("the first to remember a device is told so, and no other", "[known_nam
 {
     const FixtureTree run;
     const KnownNames known(run.path("rdmad"));
-    CHECK(known.remember_first(4, "mlx5_0"));
-    CHECK_FALSE(known.remember_first(4, "mlx5_0"));
-    CHECK(known.find(4).value().given == "mlx5_0");
-    CHECK_FALSE(known.find(4).value().is_decided);
-    known.remember(4, {"mlx5_0", "mlx5_0"});
-    CHECK(known.find(4).value().is_decided);
-    CHECK_FALSE(known.remember_first(5, "a b"));
-    CHECK_FALSE(known.find(5).has_value());
+    CHECK(known.remember_first({4, 0}, "mlx5_0"));
+    CHECK_FALSE(known.remember_first({4, 0}, "mlx5_0"));
+    CHECK(known.find({4, 0}).value().given == "mlx5_0");
+    CHECK_FALSE(known.find({4, 0}).value().is_decided());
+    known.remember({4, 0}, {"mlx5_0", "mlx5_0"});
+    CHECK(known.find({4, 0}).value().is_decided());
+    CHECK_FALSE(known.remember_first({5, 0}, "a b"));
+    CHECK_FALSE(known.find({5, 0}).has_value());
 }

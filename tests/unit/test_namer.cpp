@@ -51,6 +51,12 @@ struct Bench {
         const auto decision = decide_name(input, subject.device, identity);
         return Namer(client, input, Tell::all, image.path("run/rdmad")).settle(identity, decision);
     }
+    /// sysfs keeps the names that the capture has.
+    [[nodiscard]] Appearance appearance(uint32_t index) const
+    {
+        const auto first = must_find(CapturedClient().device(index)).name;
+        return {index, sysfs::RdmaDevice::inode(root, first).value_or(0)};
+    }
     [[nodiscard]] std::string name(uint32_t index) const
     {
         return kernel.name_of(index);
@@ -80,7 +86,7 @@ TEST_CASE("a device gets its name, and what it was called before is remembered",
     bench.wish(0, "Name=storage\n");
     CHECK(must(bench.settle(0)));
     CHECK(bench.name(0) == "storage");
-    const auto known = bench.known.find(0);
+    const auto known = bench.known.find(bench.appearance(0));
     REQUIRE(known.has_value());
     CHECK(known->original == "mixed");
     CHECK(known->given == "storage");
@@ -98,38 +104,48 @@ TEST_CASE("a device that has its name, or should keep it, is left alone", "[name
 TEST_CASE("that a device keeps its name is remembered as decided", "[namer]")
 {
     Bench bench;
-    REQUIRE(bench.known.remember_first(0, "mixed"));
+    REQUIRE(bench.known.remember_first(bench.appearance(0), "mixed"));
     CHECK_FALSE(must(bench.settle(0)));
-    CHECK(bench.known.find(0).value().is_decided);
-    CHECK(bench.known.find(0).value().given == "mixed");
+    CHECK(bench.known.find(bench.appearance(0)).value().is_decided());
+    CHECK(bench.known.find(bench.appearance(0)).value().given == "mixed");
+}
+
+TEST_CASE("a name that is given after it was decided otherwise is a late one", "[namer]")
+{
+    Bench bench;
+    REQUIRE(bench.known.remember_first(bench.appearance(0), "mixed"));
+    CHECK_FALSE(must(bench.settle(0)));
+    bench.wish(0, "Name=storage\n");
+    CHECK(must(bench.settle(0)));
+    CHECK(bench.known.find(bench.appearance(0)).value().state == KnownName::State::late);
 }
 
 TEST_CASE("a name that another event gave just before is ours", "[namer]")
 {
     Bench bench;
-    REQUIRE(bench.known.remember_first(0, "mlx5_0"));
+    REQUIRE(bench.known.remember_first(bench.appearance(0), "mlx5_0"));
     bench.wish(0, "Name=mixed\n");
     CHECK_FALSE(must(bench.settle(0)));
-    CHECK(bench.known.find(0).value().original == "mlx5_0");
-    CHECK(bench.known.find(0).value().given == "mixed");
+    CHECK(bench.known.find(bench.appearance(0)).value().original == "mlx5_0");
+    CHECK(bench.known.find(bench.appearance(0)).value().given == "mixed");
 }
 
 TEST_CASE("a device that cannot have its name is decided upon, too", "[namer]")
 {
     Bench bench;
-    REQUIRE(bench.known.remember_first(0, "mixed"));
+    REQUIRE(bench.known.remember_first(bench.appearance(0), "mixed"));
     bench.wish(0, "Name=opa\n");
     CHECK_FALSE(must(bench.settle(0)));
-    CHECK(bench.known.find(0).value().is_decided);
+    CHECK(bench.known.find(bench.appearance(0)).value().is_decided());
 }
 
 TEST_CASE("what is known of a device that keeps its name stays", "[namer]")
 {
     Bench bench;
-    bench.known.remember(0, {"mlx5_0", "ibp1s0"});
+    bench.known.remember(bench.appearance(0), {"mlx5_0", "ibp1s0"});
     bench.wish(0, "NamePolicy=keep\n");
     CHECK_FALSE(must(bench.settle(0)));
-    CHECK(bench.known.find(0).value().given == "ibp1s0");
+    CHECK(bench.known.find(bench.appearance(0)).value().given == "ibp1s0");
 }
 
 TEST_CASE("a name that another device has and keeps falls to the next one", "[namer]")
@@ -152,7 +168,7 @@ TEST_CASE("two devices swap their names over a temporary one", "[namer]")
     CHECK(must(bench.settle(0)));
     CHECK(bench.name(0) == "opa");
     CHECK(bench.name(1) == "mixed");
-    CHECK(bench.known.find(1).value().original == "opa");
+    CHECK(bench.known.find(bench.appearance(1)).value().original == "opa");
 }
 
 TEST_CASE("a ring of three devices turns round", "[namer]")

@@ -410,10 +410,32 @@ TEST_CASE("a file that another hides is in nobody's way", "[naming_switch]")
 TEST_CASE("status says that without .link files no device gets a name", "[naming_switch]")
 {
     const Bench bench;
-    CHECK(bench.says("There is no .link file"));
+    CHECK(bench.says("There is no .link file without mistakes"));
     bench.tree.file("etc/rdmad/link.d/50-empty.link", "");
-    CHECK(bench.says("There is no .link file"));
+    CHECK(bench.says("There is no .link file without mistakes"));
     CHECK_FALSE(bench.says("50-empty.link"));
+}
+
+TEST_CASE("whoever enables naming without a sound .link file is told what follows",
+          "[naming_switch]")
+{
+    const Bench bench;
+    const NamingSwitch naming(bench.tree.path());
+    bench.tree.file("etc/rdmad/link.d/50-broken.link", "[Match]\nPth=*\n");
+    CHECK(must(naming.enable()).find("There is no .link file without mistakes") !=
+          std::string::npos);
+    CHECK(must(naming.disable()).find("without mistakes") == std::string::npos);
+    bench.tree.file("etc/rdmad/link.d/50-default.link", sound_link);
+    CHECK(must(naming.enable()).find("without mistakes") == std::string::npos);
+}
+
+TEST_CASE("status tells of a file in place of the rules that rdmad needs", "[naming_switch]")
+{
+    const Bench bench;
+    CHECK_FALSE(bench.says("stands in place"));
+    bench.tree.link("etc/udev/rules.d/59-rdmad-name.rules", "/dev/null");
+    CHECK(bench.says(bench.tree.path("etc/udev/rules.d/59-rdmad-name.rules") +
+                     " stands in place of rdmad's own file of that name.\n"));
 }
 
 TEST_CASE("status names .link files that are sound", "[naming_switch]")
@@ -425,7 +447,7 @@ TEST_CASE("status names .link files that are sound", "[naming_switch]")
     bench.tree.file(path, sound_link);
     CHECK(bench.says(bench.tree.path(path) + "\n"));
     CHECK_FALSE(bench.says("names no device"));
-    CHECK_FALSE(bench.says("There is no .link file"));
+    CHECK_FALSE(bench.says("There is no .link file without mistakes"));
 }
 
 TEST_CASE("status tells what is wrong with .link files, with file, line and key", "[naming_switch]")

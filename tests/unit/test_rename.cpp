@@ -51,6 +51,7 @@ struct Bench {
     Result<void> follow(const std::string& devpath = old_devpath,
                         const std::optional<KnownName>& known = {})
     {
+        forget_old_name(root, devpath, run.path());
         return follow_rename(client, root, identity, devpath, known, run.path());
     }
 };
@@ -80,6 +81,10 @@ TEST_CASE("a node whose first event is on the way is left to it if that names th
         return !bench.uevent("infiniband_verbs/uverbs0").empty();
     };
     CHECK_FALSE(triggers({"before", "mixed"}));
+    SECTION("after it had been decided otherwise")
+    {
+        CHECK(triggers({"before", "mixed", KnownName::State::late}));
+    }
     // renamed by somebody else: from our name, to another one, or back
     SECTION("from another name")
     {

@@ -20,7 +20,7 @@ TOOLS = {'initramfs-tools': 'mkinitramfs -o /initrd.out {kernel}; zcat /initrd.o
 @contextlib.contextmanager
 def image(suite, tool, files):
     """A directory like that of mkimage: vmlinux, initrd.cpio by the tool, and root.img, in which rdmad names devices by the
-    files {path: text}; without text it is a link to /dev/null."""
+    files {path: text}; without text it is a link to /dev/null, and text "-> TARGET" is a link, too."""
     layers = machine.layers(suite)
     with open(f'{layers["img"]}/kernel') as file:
         kernel = file.read().strip()
@@ -54,8 +54,8 @@ def _furnish(upper, files):
                '/usr/lib/dracut/modules.d/99record/record.sh': HOOK}
     for path, text in (files | scripts).items():
         os.makedirs(os.path.dirname(upper + path), exist_ok=True)
-        if text is None:
-            os.symlink('/dev/null', upper + path)
+        if text is None or text.startswith('-> '):
+            os.symlink(text[3:] if text else '/dev/null', upper + path)
             continue
         with open(upper + path, 'w') as file:
             file.write(text)

@@ -149,6 +149,7 @@ private:
             return false;
         decision_.keeps = "its network device " + text::escape_terminal(*place_.netdev) +
                           " has not got its own name yet";
+        decision_.waits = true;
         return true;
     }
 
@@ -178,9 +179,9 @@ private:
 
 } // namespace
 
-bool is_called_after_netdev(const config::LinkFile& file)
+Appearance appearance_of(const Identity& identity)
 {
-    return has_policy(file, Policy::netdev) || uses_netdev_in_name(file);
+    return {identity.device.index, identity.inode};
 }
 
 std::vector<std::string> Decision::candidates() const
@@ -196,7 +197,7 @@ std::vector<std::string> Decision::candidates() const
 Decision decide_name(const DecisionInput& input, const sysfs::RdmaDevice& device,
                      const Identity& identity)
 {
-    const auto known = input.known.find(identity.device.index);
+    const auto known = input.known.find(appearance_of(identity));
     Decision decision;
     decision.original = known ? known->original : identity.device.name;
     if (identity.device.name_assign_type == chosen_by_user)
@@ -210,6 +211,11 @@ Decision decide_name(const DecisionInput& input, const sysfs::RdmaDevice& device
         return decision;
     if (!decision.file->problems.empty()) {
         decision.keeps = "the file that matches it has problems";
+        return decision;
+    }
+    if (!facts.property && decision.file->match.asks_for_property()) {
+        decision.keeps = "a file may match it by Property=, which only an event of its own tells";
+        decision.waits = true;
         return decision;
     }
     const auto scheme = decision.file->scheme.value_or(naming::Scheme::v1);

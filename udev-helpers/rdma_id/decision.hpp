@@ -22,6 +22,7 @@ struct Decision {
     std::vector<Attempt> attempts =
         {};                 ///< in the order in which they count; those with a name are to be tried
     std::string keeps = {}; ///< why the name stays whatever the attempts gave, if it does
+    bool waits = false;     ///< it keeps its name until another event decides
 
     /// The names to try, up to the one that the device has. Empty: it keeps that.
     [[nodiscard]] std::vector<std::string> candidates() const;
@@ -37,8 +38,8 @@ struct DecisionInput {
     std::string udev_run = {}; ///< /run/udev: tells which network devices have their names
 };
 
-/// Whether a file has policy netdev, or %N in Name=.
-[[nodiscard]] bool is_called_after_netdev(const config::LinkFile& file);
+/// By what KnownNames knows a device.
+[[nodiscard]] Appearance appearance_of(const Identity& identity);
 
 /// identity is that of the device itself, not of a node.
 [[nodiscard]] Decision decide_name(const DecisionInput& input, const sysfs::RdmaDevice& device,

@@ -3,7 +3,6 @@
 
 #include "core/base/file.hpp"
 #include "core/base/text.hpp"
-#include "udev-helpers/rdma_id/log.hpp"
 #include "udev-helpers/rdma_id/program.hpp"
 
 #include <climits>
@@ -47,6 +46,13 @@ std::string virtualization()
     return machine == "none" ? machine : "vm " + machine;
 }
 
+/// The event of a network device has the properties of that.
+bool is_event_of_rdma_device()
+{
+    const char* subsystem = getenv("SUBSYSTEM");
+    return subsystem && std::string_view(subsystem).starts_with("infiniband");
+}
+
 } // namespace
 
 config::Facts host_facts()
@@ -56,27 +62,29 @@ config::Facts host_facts()
     facts.machine_id = word_in("/etc/machine-id");
     facts.kernel_command_line = word_in("/proc/cmdline");
     facts.virtualization = virtualization;
-    facts.property = [](const std::string& key) {
-        const char* value = getenv(key.c_str());
-        return value ? std::optional<std::string>(value) : std::nullopt;
-    };
+    if (is_event_of_rdma_device())
+        facts.property = [](const std::string& key) {
+            const char* value = getenv(key.c_str());
+            return value ? std::optional<std::string>(value) : std::nullopt;
+        };
     return facts;
 }
 
-std::optional<naming::Scheme> scheme_asked_of_kernel(const std::string& command_line)
+AskedScheme scheme_asked_of_kernel(const std::string& command_line)
 {
     constexpr std::string_view key = "rdmad.naming_scheme=";
-    std::optional<naming::Scheme> scheme;
+    AskedScheme asked;
     for (const auto word : text::split(command_line, ' ')) {
         if (!word.starts_with(key))
             continue;
         const auto value = word.substr(key.size());
-        scheme = naming::parse_scheme(value);
-        if (!scheme)
-            warn("kernel command line: " + std::string(key) + ": there is no naming scheme '" +
-                 text::escape_terminal(value) + "'");
+        if (const auto scheme = naming::parse_scheme(value); scheme)
+            asked.scheme = scheme;
+        else
+            asked.problem = "kernel command line: " + std::string(key) +
+                            ": there is no naming scheme '" + text::escape_terminal(value) + "'";
     }
-    return scheme;
+    return asked;
 }
 
 } // namespace rdmad::rdma_id

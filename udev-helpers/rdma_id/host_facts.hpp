@@ -7,11 +7,15 @@
 namespace rdmad::rdma_id {
 
 /// What .link files can ask about the machine: host name, machine ID, kernel command line and
-/// virtualization.
+/// virtualization; and in an event of an RDMA device or a node of one, its udev properties.
 [[nodiscard]] config::Facts host_facts();
 
-/// The scheme that rdmad.naming_scheme= on the kernel's command line asks for. None without it, or
-/// if there is no such scheme, which is told in the journal.
-[[nodiscard]] std::optional<naming::Scheme> scheme_asked_of_kernel(const std::string& command_line);
+/// What rdmad.naming_scheme= on the kernel's command line asks for: the last one that there is.
+struct AskedScheme {
+    std::optional<naming::Scheme> scheme = {};
+    std::string problem = {}; ///< of one that there is not
+};
+
+[[nodiscard]] AskedScheme scheme_asked_of_kernel(const std::string& command_line);
 
 } // namespace rdmad::rdma_id

@@ -75,6 +75,7 @@ Result<std::optional<Identity>> identify(nldev::Client& client, const Subject& s
         return tl::unexpected<Error>(std::move(driver).error());
     identity.node = subject.node;
     identity.sysname = subject.sysname;
+    identity.inode = subject.device.inode().value_or(0);
     identity.driver = std::move(*driver);
 
     const uint32_t first = subject.port.value_or(1);
@@ -98,6 +99,35 @@ Result<std::optional<Identity>> identify(nldev::Client& client, const Subject& s
     }
     identity.device = std::move(device);
     return identity;
+}
+
+Result<std::optional<DeviceNow>> look_at(nldev::Client& client, const sysfs::Directory& root,
+                                         uint32_t index)
+{
+    auto device = client.device(index);
+    for (int i = 0; i < max_renames; i++) {
+        if (!device)
+            return tl::unexpected<Error>(std::move(device).error());
+        if (!*device)
+            break;
+        auto subject = subject_of_device(root, (*device)->name);
+        if (!subject)
+            return tl::unexpected<Error>(std::move(subject).error());
+        // what was opened by that name is this device only if it is still called so
+        auto again = client.device(index);
+        const bool is_same = again && *again && (*again)->name == (*device)->name;
+        if (!*subject || !is_same) {
+            device = std::move(again);
+            continue;
+        }
+        auto identity = identify(client, **subject, std::move(**device));
+        if (!identity)
+            return tl::unexpected<Error>(std::move(identity).error());
+        if (!*identity)
+            break;
+        return DeviceNow{std::move(**subject), std::move(**identity)};
+    }
+    return std::optional<DeviceNow>();
 }
 
 } // namespace rdmad::rdma_id

@@ -23,11 +23,23 @@ struct Identity {
     Node node = Node::device;
     std::string sysname; ///< "umad0"
     nldev::Device device;
+    uint64_t inode = 0; ///< of the device's directory in sysfs
     std::optional<std::string> driver;
     std::vector<PortIdentity> ports;
 
     [[nodiscard]] bool has_link_type(naming::LinkType type) const;
 };
+
+/// A device as sysfs and the kernel have it.
+struct DeviceNow {
+    Subject subject;
+    Identity identity;
+};
+
+/// The device itself, by its index, in one state: who is renamed at that moment is looked at again.
+/// None if it is gone.
+[[nodiscard]] Result<std::optional<DeviceNow>>
+look_at(nldev::Client& client, const sysfs::Directory& root, uint32_t index);
 
 /// Asks the kernel for what it tells, and sysfs for the rest. None if the device went away
 /// meanwhile.

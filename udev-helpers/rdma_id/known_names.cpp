@@ -1,49 +1,76 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 #include "udev-helpers/rdma_id/known_names.hpp"
 
+#include "core/base/file.hpp"
 #include "core/base/text.hpp"
 #include "core/naming/links.hpp"
+#include "core/sysfs/rdma_device.hpp"
 #include "udev-helpers/rdma_id/state_link.hpp"
 
 #include <unistd.h>
 
 namespace rdmad::rdma_id {
 
-std::string KnownNames::path(uint32_t index) const
+namespace {
+
+constexpr std::string_view late = "late";
+
+} // namespace
+
+std::string KnownNames::path(const Appearance& device) const
 {
-    return directory_ + "/" + std::to_string(index);
+    return directory_ + "/" + std::to_string(device.index) + "-" + std::to_string(device.inode);
 }
 
-std::optional<KnownName> KnownNames::find(uint32_t index) const
+std::optional<KnownName> KnownNames::find(const Appearance& device) const
 {
-    const auto text = read_link(path(index));
+    const auto text = read_link(path(device));
     return text ? parse_known_name(*text) : std::nullopt;
 }
 
-void KnownNames::remember(uint32_t index, const KnownName& name) const
+void KnownNames::remember(const Appearance& device, const KnownName& name) const
 {
     // a name with a blank cannot be kept apart; the kernel gives none
-    if (naming::is_safe_name(name.original) && naming::is_safe_name(name.given))
-        replace_link(name.original + " " + name.given, path(index));
+    if (!naming::is_safe_name(name.original) || !naming::is_safe_name(name.given))
+        return;
+    auto text = name.original + " " + name.given;
+    if (name.state == KnownName::State::late)
+        text.append(" ").append(late);
+    replace_link(text, path(device));
 }
 
-bool KnownNames::remember_first(uint32_t index, const std::string& name) const
+bool KnownNames::remember_first(const Appearance& device, const std::string& name) const
 {
-    return naming::is_safe_name(name) && make_link(name, path(index)) == 0;
+    return naming::is_safe_name(name) && make_link(name, path(device)) == 0;
 }
 
-void KnownNames::forget(uint32_t index) const
+void KnownNames::forget_gone(uint32_t index, const sysfs::Directory& root) const
 {
-    unlink(path(index).c_str());
+    const auto prefix = std::to_string(index) + "-";
+    for (const auto& entry : names_in(directory_)) {
+        const auto inode =
+            entry.starts_with(prefix) ? text::parse_u64(entry.substr(prefix.size())) : std::nullopt;
+        if (!inode)
+            continue;
+        const auto name = find({index, *inode});
+        if (!name || (sysfs::RdmaDevice::inode(root, name->given) != inode &&
+                      sysfs::RdmaDevice::inode(root, name->original) != inode))
+            unlink((directory_ + "/" + entry).c_str());
+    }
 }
 
 std::optional<KnownName> parse_known_name(std::string_view text)
 {
     const auto words = text::split(text, ' ');
-    if (words.empty() || words.size() > 2 || !naming::is_safe_name(words.front()) ||
-        !naming::is_safe_name(words.back()))
+    if (words.empty() || words.size() > 3 || !naming::is_safe_name(words[0]))
         return std::nullopt;
-    return KnownName{std::string(words.front()), std::string(words.back()), words.size() == 2};
+    const std::string original(words[0]);
+    if (words.size() == 1)
+        return KnownName{original, original, KnownName::State::undecided};
+    if (!naming::is_safe_name(words[1]) || (words.size() == 3 && words[2] != late))
+        return std::nullopt;
+    return KnownName{original, std::string(words[1]),
+                     words.size() == 3 ? KnownName::State::late : KnownName::State::decided};
 }
 
 } // namespace rdmad::rdma_id

@@ -3,6 +3,7 @@
 #include "core/nldev/kernel_transport.hpp"
 #include "udev-helpers/rdma_id/claims.hpp"
 #include "udev-helpers/rdma_id/exit_code.hpp"
+#include "udev-helpers/rdma_id/host_facts.hpp"
 #include "udev-helpers/rdma_id/index.hpp"
 #include "udev-helpers/rdma_id/known_names.hpp"
 #include "udev-helpers/rdma_id/log.hpp"
@@ -55,10 +56,11 @@ bool is_renamed(nldev::Client& client, const sysfs::Directory& root, const Subje
                 const Identity& identity)
 {
     const KnownNames names(run_paths.rdmad);
-    const bool is_asked = names.remember_first(identity.device.index, identity.device.name) ||
+    const auto appearance = appearance_of(identity);
+    const bool is_asked = names.remember_first(appearance, identity.device.name) ||
                           !environment("SYNTH_UUID").empty();
-    const auto known = names.find(identity.device.index);
-    if (is_asked || (known && !known->is_decided)) {
+    const auto known = names.find(appearance);
+    if (is_asked || !known || !known->is_decided()) {
         const auto renamed = give_name(client, root, subject, identity,
                                        is_asked ? Tell::all : Tell::nothing, run_paths);
         if (!renamed)
@@ -67,8 +69,10 @@ bool is_renamed(nldev::Client& client, const sysfs::Directory& root, const Subje
             return true;
     }
     const auto& now = identity.device.name;
-    const auto old_name = known && known->original != now ? known->original : "";
-    warn_of(refresh_nodes(client, root, identity, old_name, Unrecorded::is_right, run_paths.udev));
+    const bool is_late = known && known->state == KnownName::State::late;
+    warn_of(refresh_nodes(client, root, identity,
+                          known && known->original != now ? known->original : "",
+                          is_late ? Unrecorded::refresh : Unrecorded::is_right, run_paths.udev));
     return false;
 }
 
@@ -89,25 +93,28 @@ Result<std::string> describe(const Options& options, const sysfs::Directory& roo
         return tl::unexpected<Error>(std::move(device).error());
     if (!*device)
         return std::string();
+    if (options.test_link)
+        return explain_name(client, root, (*device)->index, run_paths);
+    if (options.event && naming::is_temporary((*device)->name) && NamingSwitch().is_on())
+        warn_of(leave_swap(client, root, **device, run_paths));
     const bool with_names = gives_names(options);
     if (with_names && subject.node != Node::device)
-        warn_of(give_name_early(client, root, **device, run_paths));
+        warn_of(give_name_early(client, root, subject, **device, run_paths));
     const auto identity = identify(client, subject, std::move(**device));
     if (!identity)
         return tl::unexpected<Error>(identity.error());
     if (!*identity)
         return std::string();
 
-    if (options.test_link)
-        return explain_name(client, root, subject, **identity, run_paths);
     if (subject.node == Node::device) {
-        warn_of(load_modules(client, root, **identity, options.load, module_lists));
         if (options.event && environment("ACTION") == "move")
             warn_of(follow_rename(client, root, **identity, environment("DEVPATH_OLD"),
-                                  KnownNames(run_paths.rdmad).find((*identity)->device.index),
+                                  KnownNames(run_paths.rdmad).find(appearance_of(**identity)),
                                   run_paths.udev));
+        // nodes that a module makes come under the name that is given here
         if (with_names && is_renamed(client, root, subject, **identity))
             return renaming;
+        warn_of(load_modules(client, root, **identity, options.load, module_lists));
     }
     Claims claims(client, root, run_paths.rdmad, options.event);
     const auto names = names_of(**identity, claims);
@@ -140,7 +147,7 @@ void forget(const sysfs::Directory& root)
     Claims(root, run_paths.rdmad)
         .release(*index, *node, guids, text::parse_hex_u64(environment("ID_RDMA_NODE_GUID")));
     if (*node == Node::device)
-        KnownNames(run_paths.rdmad).forget(*index);
+        KnownNames(run_paths.rdmad).forget_gone(*index, root);
 }
 
 ExitCode refused(const Error& error)
@@ -167,8 +174,10 @@ ExitCode print(const std::string& text)
 ExitCode switch_naming(NamingVerb verb)
 {
     const NamingSwitch naming;
-    if (verb == NamingVerb::status)
-        return print(naming.status());
+    if (verb == NamingVerb::status) {
+        const auto problem = scheme_asked_of_kernel(host_facts().kernel_command_line).problem;
+        return print(naming.status() + (problem.empty() ? "" : problem + "\n"));
+    }
     const auto outcome = verb == NamingVerb::enable ? naming.enable() : naming.disable();
     if (outcome)
         return print(*outcome);
@@ -208,6 +217,8 @@ ExitCode run(const Options& options)
     }
     if (options.event && environment("SUBSYSTEM") == "net")
         return net_event(options, **root);
+    if (options.event && environment("ACTION") == "move")
+        forget_old_name(**root, environment("DEVPATH_OLD"), run_paths.udev);
     const auto subject = subject_of(options, **root);
     if (!subject)
         return refused(subject.error());

@@ -33,26 +33,39 @@ Result<bool> Namer::settle(const Identity& identity, const Decision& decision)
     const auto& device = identity.device;
     const auto candidates = decision.candidates();
     if (candidates.empty() || candidates[0] == device.name)
-        return stays(device, decision);
+        return stays(identity, decision);
     auto changed = take_first_free(identity, decision);
     // a swap that broke off
     const auto now = client_.device(device.index);
     if (now && *now && (*now)->name == naming::temporary_name(device.index))
-        leave_temporary_name(identity, decision);
-    return changed && !*changed ? stays(device, decision) : changed;
+        return leave_temporary_name(identity, decision);
+    return changed && !*changed ? stays(identity, decision) : changed;
 }
 
-/// A name that we would not give is somebody else's choice.
-bool Namer::stays(const nldev::Device& device, const Decision& decision) const
+/// A name that we would not give is somebody else's choice. What waits is not decided.
+bool Namer::stays(const Identity& identity, const Decision& decision) const
 {
-    const auto known = input_.known.find(device.index);
-    if (known && known->is_decided)
+    const auto known = input_.known.find(appearance_of(identity));
+    if (decision.waits || (known && known->is_decided()))
         return false;
     const auto ours = decision.candidates();
-    const bool is_ours = std::find(ours.begin(), ours.end(), device.name) != ours.end();
-    input_.known.remember(device.index,
-                          {decision.original, is_ours ? device.name : decision.original});
+    const bool is_ours = std::find(ours.begin(), ours.end(), identity.device.name) != ours.end();
+    input_.known.remember(appearance_of(identity),
+                          {decision.original, is_ours ? identity.device.name : decision.original});
     return false;
+}
+
+void Namer::remember(const Identity& identity, const Decision& decision,
+                     const std::string& name) const
+{
+    const auto known = input_.known.find(appearance_of(identity));
+    const bool was_decided = known && known->is_decided();
+    // another event of the device gave it the same name a moment ago
+    if (was_decided && known->given == name)
+        return;
+    input_.known.remember(appearance_of(identity),
+                          {decision.original, name,
+                           was_decided ? KnownName::State::late : KnownName::State::decided});
 }
 
 Result<bool> Namer::take_first_free(const Identity& identity, const Decision& decision)
@@ -77,6 +90,11 @@ Result<bool> Namer::take(const Identity& identity, const Decision& decision,
     const auto& device = identity.device;
     auto renamed = client_.rename(device.index, name);
     if (!renamed && renamed.error().code == EEXIST) {
+        // the outermost one holds the lock for all that follows from it
+        mkdir(directory_.c_str(), 0755);
+        const auto held = settling_.size() == 1 ? lock_state(directory_) : Result<UniqueFd>();
+        if (!held)
+            return tl::unexpected<Error>(held.error());
         auto is_free = make_free(name);
         if (!is_free)
             return is_free;
@@ -84,7 +102,7 @@ Result<bool> Namer::take(const Identity& identity, const Decision& decision,
             renamed = client_.rename(device.index, name);
     }
     if (renamed) {
-        input_.known.remember(device.index, {decision.original, name});
+        remember(identity, decision, name);
         return true;
     }
     if (renamed.error().code != EEXIST)
@@ -102,43 +120,41 @@ Result<bool> Namer::take(const Identity& identity, const Decision& decision,
 /// Moves the device that has a name on, if it should not have it. True if a second try is worth it.
 Result<bool> Namer::make_free(const std::string& name)
 {
-    // the outermost one holds the lock for all that follows from it
-    mkdir(directory_.c_str(), 0755);
-    const auto held = settling_.size() == 1 ? lock_state(directory_) : Result<UniqueFd>();
-    if (!held)
-        return tl::unexpected<Error>(held.error());
     const auto holder = client_.find_device(name);
     if (!holder)
         return tl::unexpected<Error>(holder.error());
     if (!*holder)
         return true; // it went, or was renamed meanwhile
-    if (is_being_settled((*holder)->index)) {
-        auto parted = client_.rename((*holder)->index, naming::temporary_name((*holder)->index));
+    const auto index = (*holder)->index;
+    if (index == settling_.back())
+        return true; // another process gave it its name while this one waited
+    if (is_being_settled(index)) {
+        auto parted = client_.rename(index, naming::temporary_name(index));
         if (!parted)
             return tl::unexpected<Error>(std::move(parted).error());
         return true;
     }
-    return settling_.size() < max_chain ? move_on(**holder) : Result<bool>(false);
+    return settling_.size() < max_chain ? move_on(index) : Result<bool>(false);
 }
 
-Result<bool> Namer::move_on(const nldev::Device& holder)
+Result<bool> Namer::move_on(uint32_t index)
 {
-    const auto subject = subject_of_device(input_.root, holder.name);
-    if (!subject)
-        return tl::unexpected<Error>(subject.error());
-    if (!*subject)
+    const auto there = look_at(client_, input_.root, index);
+    if (!there)
+        return tl::unexpected<Error>(there.error());
+    if (!*there)
         return true;
-    const auto identity = identify(client_, **subject, holder);
-    if (!identity)
-        return tl::unexpected<Error>(identity.error());
-    if (!*identity)
-        return true;
-    const auto decision = decide_name(input_, (*subject)->device, **identity);
-    return take_first_free(**identity, decision);
+    const auto& [subject, identity] = **there;
+    // the event that runs tells nothing of another device
+    auto host = input_.host;
+    host.property = nullptr;
+    const DecisionInput of_holder{input_.root,  input_.files,        host,
+                                  input_.known, input_.scheme_asked, input_.udev_run};
+    return take_first_free(identity, decide_name(of_holder, subject.device, identity));
 }
 
-/// To the name that it had, or to one that nobody else can have.
-void Namer::leave_temporary_name(const Identity& identity, const Decision& decision)
+/// To the name that it had, or to one that nobody else can have. Whether that is another one.
+bool Namer::leave_temporary_name(const Identity& identity, const Decision& decision)
 {
     const auto& device = identity.device;
     const auto by_guid = naming::compose(naming::Policy::guid, {.node_guid = device.node_guid},
@@ -146,11 +162,12 @@ void Namer::leave_temporary_name(const Identity& identity, const Decision& decis
     for (const auto& name : {device.name, decision.original, by_guid.name,
                              "rdma-index-" + std::to_string(device.index)})
         if (naming::refusal(name).empty() && client_.rename(device.index, name)) {
-            input_.known.remember(device.index, {decision.original, name});
+            remember(identity, decision, name);
             warn("the device with index " + std::to_string(device.index) + " is called " + name +
                  ": it could not have its name");
-            return;
+            return name != device.name;
         }
+    return true;
 }
 
 } // namespace rdmad::rdma_id

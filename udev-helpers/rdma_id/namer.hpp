@@ -23,14 +23,16 @@ public:
     [[nodiscard]] Result<bool> settle(const Identity& identity, const Decision& decision);
 
 private:
-    bool stays(const nldev::Device& device, const Decision& decision) const;
+    bool stays(const Identity& identity, const Decision& decision) const;
+    void remember(const Identity& identity, const Decision& decision,
+                  const std::string& name) const;
     [[nodiscard]] Result<bool> take_first_free(const Identity& identity, const Decision& decision);
     [[nodiscard]] Result<bool> take(const Identity& identity, const Decision& decision,
                                     const std::string& name);
     [[nodiscard]] Result<bool> make_free(const std::string& name);
-    [[nodiscard]] Result<bool> move_on(const nldev::Device& holder);
+    [[nodiscard]] Result<bool> move_on(uint32_t index);
     [[nodiscard]] bool is_being_settled(uint32_t index) const;
-    void leave_temporary_name(const Identity& identity, const Decision& decision);
+    bool leave_temporary_name(const Identity& identity, const Decision& decision);
 
     nldev::Client& client_;
     const DecisionInput& input_;

@@ -2,7 +2,6 @@
 #pragma once
 
 #include "udev-helpers/rdma_id/identity.hpp"
-#include "udev-helpers/rdma_id/ipoib.hpp"
 #include "udev-helpers/rdma_id/namer.hpp"
 
 namespace rdmad::rdma_id {
@@ -22,21 +21,26 @@ struct RunPaths {
 /// The same for the device of a node that appears, which comes before the event of the device,
 /// unless another event has done so. device is what it is afterwards.
 [[nodiscard]] Result<void> give_name_early(nldev::Client& client, const sysfs::Directory& root,
-                                           nldev::Device& device, const RunPaths& run);
+                                           const Subject& node, nldev::Device& device,
+                                           const RunPaths& run);
 
-/// The name of an IPoIB device after its RDMA device, which gets its own name first if it has none
-/// yet. Empty if no .link file asks for it, or the name does not fit.
+/// A device has the temporary name of a swap: waits until the swap is over, or ends it if nobody is
+/// left to do so. device is what it is afterwards.
+[[nodiscard]] Result<void> leave_swap(nldev::Client& client, const sysfs::Directory& root,
+                                      nldev::Device& device, const RunPaths& run);
+
+/// The name of an IPoIB device on a port after its RDMA device, which gets its own name first if it
+/// has none yet. Empty if no .link file asks for it, or the name does not fit.
 [[nodiscard]] Result<std::string> name_ipoib(nldev::Client& client, const sysfs::Directory& root,
-                                             nldev::Device device, const Ipoib& ipoib,
-                                             const RunPaths& run);
+                                             const Subject& subject, nldev::Device device,
+                                             uint32_t port, const RunPaths& run);
 
-/// A network device has got its name: an RDMA device that is called after such gets its own now.
+/// A network device has got its name: an RDMA device that waited for that gets its own now.
 [[nodiscard]] Result<void> follow_netdev(nldev::Client& client, const sysfs::Directory& root,
-                                         nldev::Device device, const RunPaths& run);
+                                         uint32_t index, const RunPaths& run);
 
-/// What give_name() would do and why, for a person. Changes nothing.
+/// What give_name() would do and why, for a person. Changes nothing. Empty if the device has gone.
 [[nodiscard]] Result<std::string> explain_name(nldev::Client& client, const sysfs::Directory& root,
-                                               const Subject& subject, const Identity& identity,
-                                               const RunPaths& run);
+                                               uint32_t index, const RunPaths& run);
 
 } // namespace rdmad::rdma_id

@@ -6,6 +6,7 @@
 #include "core/base/unique_fd.hpp"
 #include "udev-helpers/rdma_id/program.hpp"
 
+#include <algorithm>
 #include <array>
 #include <cerrno>
 #include <cstdio>
@@ -22,6 +23,7 @@ constexpr char file_name[] = "60-rdma-persistent-naming.rules";
 constexpr std::array folders = {"/etc/udev/rules.d", "/run/udev/rules.d",
                                 "/usr/local/lib/udev/rules.d", "/usr/lib/udev/rules.d",
                                 "/lib/udev/rules.d"};
+constexpr std::array own_rules = {"59-rdmad-name.rules", "61-rdmad-id.rules"};
 constexpr std::string_view marker = "# rdmad names RDMA devices";
 constexpr char rules[] =
     "# rdmad names RDMA devices: this file stands in place of rdma-core's of the same name.\n"
@@ -124,6 +126,29 @@ std::vector<std::string> NamingSwitch::others_that_rename() const
     return paths;
 }
 
+/// Where an administrator has replaced or masked the rules that run us; empty if nobody has.
+std::string NamingSwitch::masked_rules() const
+{
+    for (const auto* folder : {etc, "/run/udev/rules.d", "/usr/local/lib/udev/rules.d"})
+        for (const auto* name : own_rules)
+            if (auto path = root_ + folder + "/" + name; exists(path))
+                return path;
+    return {};
+}
+
+/// What to know where no .link file is sound.
+std::string NamingSwitch::without_links() const
+{
+    const LinkFiles files(root_);
+    if (std::any_of(files.all().begin(), files.all().end(),
+                    [](const config::LinkFile& file) { return file.problems.empty(); }))
+        return {};
+    return "There is no .link file without mistakes in /etc/rdmad/link.d, /run/rdmad/link.d, "
+           "/usr/local/lib/rdmad/link.d or /usr/lib/rdmad/link.d: rdmad would rename no device, "
+           "and "
+           "devices that come keep the kernel's names.\n";
+}
+
 Result<std::string> NamingSwitch::enable() const
 {
     const auto there = in_folder(etc);
@@ -138,7 +163,8 @@ Result<std::string> NamingSwitch::enable() const
     if (auto written = write_new(path, rules); !written)
         return tl::unexpected<Error>(std::move(written).error());
     reload_rules(root_);
-    return "Wrote " + path + ": rdmad names RDMA devices, and rdma-core no more.\n" + what_follows;
+    return "Wrote " + path + ": rdmad names RDMA devices, and rdma-core no more.\n" +
+           without_links() + what_follows;
 }
 
 Result<std::string> NamingSwitch::disable() const
@@ -177,16 +203,15 @@ std::string NamingSwitch::status() const
     for (const auto& path : others_that_rename())
         text += path + " renames RDMA devices, too.\n";
 
+    if (const auto path = masked_rules(); !path.empty())
+        text += path + " stands in place of rdmad's own file of that name.\n";
     const LinkFiles files(root_);
     for (const auto& file : files.all()) {
         text += file.path + (file.problems.empty() ? "\n" : ": names no device\n");
         for (const auto& problem : file.problems)
             text += "    " + problem.message() + "\n";
     }
-    if (files.all().empty())
-        text += "There is no .link file in /etc/rdmad/link.d, /run/rdmad/link.d or "
-                "/usr/lib/rdmad/link.d: no device would be renamed.\n";
-    return text;
+    return text + without_links();
 }
 
 } // namespace rdmad::rdma_id

@@ -37,6 +37,8 @@ private:
     [[nodiscard]] Rules in_folder(const std::string& folder) const;
     [[nodiscard]] Rules effective() const;
     [[nodiscard]] std::vector<std::string> others_that_rename() const;
+    [[nodiscard]] std::string masked_rules() const;
+    [[nodiscard]] std::string without_links() const;
 
     static constexpr char etc[] = "/etc/udev/rules.d";
     std::string root_;

@@ -2,21 +2,34 @@
 #include "udev-helpers/rdma_id/net_event.hpp"
 
 #include "udev-helpers/rdma_id/index.hpp"
+#include "udev-helpers/rdma_id/ipoib.hpp"
 
 namespace rdmad::rdma_id {
 
 namespace {
 
-Result<std::optional<nldev::Device>> find_by_name(nldev::Client& client,
-                                                  const sysfs::Directory& root,
-                                                  const std::string& name, IndexHints& hints)
+/// Of an RDMA device on the same parent: what udev gets to know.
+Result<std::string> follow_for(nldev::Client& client, const sysfs::Directory& root,
+                               const std::string& name, const std::optional<Ipoib>& ipoib,
+                               IndexHints& hints, const RunPaths& run)
 {
     const auto subject = subject_of_device(root, name);
     if (!subject)
         return tl::unexpected<Error>(subject.error());
     if (!*subject)
-        return std::optional<nldev::Device>();
-    return find_device(client, root, (*subject)->device, name, std::nullopt, hints);
+        return "";
+    auto device = find_device(client, root, (*subject)->device, name, std::nullopt, hints);
+    if (!device)
+        return tl::unexpected<Error>(std::move(device).error());
+    if (!*device)
+        return "";
+    if (!ipoib) {
+        auto followed = follow_netdev(client, root, (*device)->index, run);
+        return followed ? Result<std::string>("")
+                        : tl::unexpected<Error>(std::move(followed).error());
+    }
+    auto called = name_ipoib(client, root, **subject, std::move(**device), ipoib->port, run);
+    return called && !called->empty() ? "ID_RDMA_IPOIB_NAME=" + *called + "\n" : called;
 }
 
 } // namespace
@@ -25,24 +38,14 @@ Result<std::string> follow_net_event(nldev::Client& client, const sysfs::Directo
                                      std::string_view devpath, IndexHints& hints,
                                      const RunPaths& run)
 {
-    const auto ipoib = find_ipoib(root, devpath);
-    const auto parent = root.open_below("." + std::string(devpath) + "/device/infiniband");
-    if (!parent || !*parent)
+    if (const auto ipoib = find_ipoib(root, devpath); ipoib)
+        return follow_for(client, root, ipoib->device, ipoib, hints, run);
+    const auto there = root.open_below("." + std::string(devpath) + "/device/infiniband");
+    if (!there || !*there)
         return "";
-    const auto names = ipoib ? std::vector{ipoib->device} : (*parent)->names(".");
-    for (const auto& name : names) {
-        auto device = find_by_name(client, root, name, hints);
-        if (!device)
-            return tl::unexpected<Error>(std::move(device).error());
-        if (!*device)
-            continue;
-        if (ipoib) {
-            auto called = name_ipoib(client, root, std::move(**device), *ipoib, run);
-            return called && !called->empty() ? "ID_RDMA_IPOIB_NAME=" + *called + "\n" : called;
-        }
-        if (auto followed = follow_netdev(client, root, std::move(**device), run); !followed)
-            return tl::unexpected<Error>(std::move(followed).error());
-    }
+    for (const auto& name : (*there)->names("."))
+        if (auto followed = follow_for(client, root, name, std::nullopt, hints, run); !followed)
+            return followed;
     return "";
 }
 

@@ -13,19 +13,6 @@ namespace rdmad::rdma_id {
 
 namespace {
 
-void forget_old_name(const sysfs::Directory& root, const std::string& name,
-                     const std::string& udev_run)
-{
-    if (!naming::is_safe_name(name) || root.contains("class/infiniband/" + name))
-        return;
-    // the entry of a device without a number (device_get_device_id(), libsystemd/sd-device)
-    const std::string entry = "+infiniband:" + name;
-    unlink((udev_run + "/data/" + entry).c_str());
-    const auto tags = udev_run + "/tags";
-    for (const auto& tag : names_in(tags))
-        unlink((tags + "/" + tag + "/" + entry).c_str());
-}
-
 /// Udev's records of nodes, in files that are named by device number: "E:KEY=VALUE" and "S:LINK"
 /// lines (device_update_db(), libsystemd/sd-device).
 class Records {
@@ -82,6 +69,20 @@ void refresh_management_nodes(const sysfs::Directory& root, const Records& recor
 
 } // namespace
 
+void forget_old_name(const sysfs::Directory& root, std::string_view old_devpath,
+                     const std::string& udev_run)
+{
+    const std::string name(sysfs::last_component(old_devpath));
+    if (!naming::is_safe_name(name) || root.contains("class/infiniband/" + name))
+        return;
+    // the entry of a device without a number (device_get_device_id(), libsystemd/sd-device)
+    const std::string entry = "+infiniband:" + name;
+    unlink((udev_run + "/data/" + entry).c_str());
+    const auto tags = udev_run + "/tags";
+    for (const auto& tag : names_in(tags))
+        unlink((tags + "/" + tag + "/" + entry).c_str());
+}
+
 Result<void> refresh_nodes(nldev::Client& client, const sysfs::Directory& root,
                            const Identity& identity, std::string_view old_name,
                            Unrecorded unrecorded, const std::string& udev_run)
@@ -114,9 +115,9 @@ Result<void> follow_rename(nldev::Client& client, const sysfs::Directory& root,
                            const std::optional<KnownName>& known, const std::string& udev_run)
 {
     const auto old_name = sysfs::last_component(old_devpath);
-    forget_old_name(root, std::string(old_name), udev_run);
-    const bool is_first_of_ours =
-        known && known->original == old_name && known->given == identity.device.name;
+    const bool is_first_of_ours = known && known->state == KnownName::State::decided &&
+                                  known->original == old_name &&
+                                  known->given == identity.device.name;
     return refresh_nodes(client, root, identity, old_name,
                          is_first_of_ours ? Unrecorded::is_right : Unrecorded::refresh, udev_run);
 }

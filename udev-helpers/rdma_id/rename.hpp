@@ -22,9 +22,16 @@ enum class Unrecorded {
                                          const Identity& identity, std::string_view old_name,
                                          Unrecorded unrecorded, const std::string& udev_run);
 
-/// What the kernel and udev leave undone after a rename: refresh_nodes(), so that links and units
-/// by name follow. And udev keeps the database entry of the old name for good, which a later device
-/// of that name would inherit: it is removed, unless such a device is there.
+/// After a rename udev keeps the database entry of the old name for good, which a later device of
+/// that name would inherit: it is removed, unless such a device is there.
+///
+/// @param old_devpath DEVPATH_OLD of the "move" event
+/// @param udev_run /run/udev
+void forget_old_name(const sysfs::Directory& root, std::string_view old_devpath,
+                     const std::string& udev_run);
+
+/// What the kernel leaves undone after a rename: refresh_nodes(), so that links and units by name
+/// follow.
 ///
 /// @param old_devpath DEVPATH_OLD of the "move" event
 /// @param known what we called it

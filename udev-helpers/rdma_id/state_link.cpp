@@ -28,7 +28,8 @@ int make_link(const std::string& target, const std::string& path)
         return errno;
     const auto directory = path.substr(0, path.rfind('/'));
     mkdir(directory.substr(0, directory.rfind('/')).c_str(), 0755);
-    mkdir(directory.c_str(), 0755);
+    if (mkdir(directory.c_str(), 0755) < 0 && errno != EEXIST)
+        return errno;
     return symlink(target.c_str(), path.c_str()) == 0 ? 0 : errno;
 }
 

@@ -4,9 +4,15 @@ import initrd
 import lab as labs
 
 FILES = {'/etc/rdmad/link.d/50-all.link': '[Match]\nOriginalName=*\n[Link]\nNamePolicy=guid\n',
-         '/etc/rdmad/link.d/50-all.link.d/place.conf': '[Link]\nNamePolicy=\nNamePolicy=onboard path\n',
          '/usr/lib/rdmad/link.d/05-hidden.link': '[Match]\nOriginalName=*\n[Link]\nName=hidden\n',
          '/etc/rdmad/link.d/05-hidden.link': None,
+         # what must not stop the tool
+         '/etc/rdmad/link.d/04-nowhere.link': '-> nowhere',
+         '/etc/rdmad/link.d/04-folder.link': '-> /etc',
+         '/etc/rdmad/link.d/04-line\nbreak.link': '[Match]\nDriver=no\n[Link]\nName=no\n',
+         # drop-ins in a folder elsewhere
+         '/etc/rdmad/place/place.conf': '[Link]\nNamePolicy=\nNamePolicy=onboard path\n',
+         '/etc/rdmad/link.d/50-all.link.d': '-> ../place',
          '/etc/rdmad/link.d/10-second function.link':
              '[Match]\nPath=pci-0000:00:06.1\nVirtualization=vm\nHost=vm-*\n[Link]\nName=storage\nNamePolicy=\n'}
 BOARD = ('-device', 'edu,id=single,addr=0x5',

@@ -209,8 +209,11 @@ def two_devices_swap_their_names(suite):
         pids = [lab.pid(f's{slot}') for slot in (1, 2, 3)]
         for slot, name in ((1, 'ibp2s0'), (2, 'ibp3s0'), (3, 'ibp1s0')):
             _link(lab, f'05-{slot}.link', f'[Match]\nPath=pci-0000:0{slot}:00.0\n[Link]\nName={name}\n')
+        lab.run('udevadm monitor --kernel --property --subsystem-match=infiniband > /run/moves 2>&1 & disown; sleep 1')
         _add_again(lab)
         lab.settle()
+        moves = lab.run('grep -c ^ACTION=move /run/moves; grep -c "^DEVPATH=.*/rdmad-swap" /run/moves').split()
+        lab.expect('renames, and those to a temporary name', moves, ['4', '1'])
         lab.expect('turned round', [lab.in_slot(n) for n in (1, 2, 3)], [['ibp2s0'], ['ibp3s0'], ['ibp1s0']])
         for slot, name in ((1, 'ibp2s0'), (2, 'ibp3s0'), (3, 'ibp1s0')):
             alias = f'sys-subsystem-rdma-devices-{name}:1-umad.device'
@@ -275,7 +278,7 @@ def ipoib_devices_are_called_after_their_rdma_devices(suite):
         lab.plug(4, 'proto=ib')
         lab.expect_true('one whose name does not fit, and one that is not asked for',
                         not [name for name in names() if 'much' in name or 'other' in name], names())
-        told = [line for line in lab.journal().splitlines() if 'an IPoIB device keeps its name' in line]
+        told = [line for line in lab.journal().splitlines() if 'is not called after it' in line]
         lab.expect('lines in the journal', len(told), 1)
         return [f'journal: {told[0]}', 'names: ' + ' '.join(names())]
 
