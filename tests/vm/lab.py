@@ -20,6 +20,14 @@ class Skip(Exception):
     """What is missing."""
 
 
+def on(*suites):
+    """Marks a scenario that takes long: where no suite is asked for, it runs on these alone."""
+    def mark(function):
+        function.suites = suites
+        return function
+    return mark
+
+
 class Lab:
     def __init__(self, vm):
         self.vm = vm

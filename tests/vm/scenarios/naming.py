@@ -116,6 +116,7 @@ def _all_names(lab, found):
     return names
 
 
+@labs.on('trixie')
 def each_topology_has_the_name_of_its_scheme(suite):
     with labs.lab(suite, extra=BOARD) as lab:
         found = _topologies(lab)
@@ -154,6 +155,7 @@ def a_slot_gives_its_number(suite):
         lab.expect('the adapter in that slot', lab.in_slot(3), [f'ibs{slot}'])
 
 
+@labs.on('trixie')
 def two_hundred_and_fifty_six_at_once_end_with_unique_names(suite):
     """16 of them want a name that another one wants, too; by GUID they differ."""
     with _named(suite, 'NamePolicy=guid\n') as lab:
@@ -233,6 +235,34 @@ def a_service_bound_by_name_lives_as_long_as_the_name(suite):
         lab.until_inactive('bound')
         lab.run('rdma dev set other name ibp1s0')
         lab.until_active('bound')
+
+
+def a_name_that_is_given_late_reaches_every_node(suite):
+    """As after an initrd that named the device otherwise, whose udev left no records."""
+    with _named(suite, 'NamePolicy=kernel\n') as lab:
+        lab.plug(1, 'proto=ib ports=2')
+        device, = lab.in_slot(1)
+        lab.vm.put(ALL + 'NamePolicy=path\n', '/etc/rdmad/link.d/10-all.link')
+        for _ in range(5):
+            lab.run('udevadm info --cleanup-db; udevadm trigger --action=add; udevadm settle')
+            lab.expect('the device', lab.in_slot(1), ['ibp1s0'])
+            for node in set(lab.nodes_of('ibp1s0').values()):
+                lab.expect(f'the name that udev has of {node}', lab.properties(node).get('ID_RDMA_NAME'), 'ibp1s0')
+            lab.vm.put(ALL + 'NamePolicy=kernel\n', '/etc/rdmad/link.d/10-all.link')
+            _add_again(lab)
+            lab.expect('back', lab.in_slot(1), [device])
+            lab.vm.put(ALL + 'NamePolicy=path\n', '/etc/rdmad/link.d/10-all.link')
+
+
+def a_device_is_named_after_ib_core_was_loaded_again(suite):
+    """The kernel counts indexes from 0 again; a record of the old device 0, whose removal told no index, is of another device."""
+    with _named(suite, 'NamePolicy=path\n') as lab:
+        lab.plug(1, 'proto=ib')
+        lab.expect('index', list(_names(lab)), ['0'])
+        lab.run('cp -P /run/rdmad/names/0-* /run; modprobe -r rdma_mock; for i in 1 2 3 4; do modprobe -rq ib_umad ib_uverbs rdma_ucm '
+                'ib_ipoib ib_iser ib_isert rpcrdma rdma_cm iw_cm ib_cm ib_core; done; ! test -e /sys/module/ib_core; '
+                'cp -P /run/0-* /run/rdmad/names/; modprobe -a ib_umad ib_uverbs rdma_mock; udevadm settle')
+        lab.expect('the device, with index 0 again', _names(lab), {'0': 'ibp1s0'})
 
 
 def a_user_keeps_the_name_that_he_chose(suite):
@@ -369,6 +399,7 @@ def _rounds(lab, seed, wanted, after_plug):
     return flips
 
 
+@labs.on('trixie')
 def a_name_never_flips(suite):
     seed = random.randrange(10**6)
     with _named(suite, 'Name=storage\n') as lab:
