@@ -2,6 +2,7 @@
 #include "core/config/link_file.hpp"
 
 #include "core/base/text.hpp"
+#include "core/config/sections.hpp"
 
 #include <algorithm>
 #include <array>
@@ -70,15 +71,6 @@ std::string set_name(LinkFile& link, const std::string& value)
     return {};
 }
 
-std::string set_boolean(bool& target, const std::string& value)
-{
-    const auto parsed = value.empty() ? std::optional(false) : parse_boolean(value);
-    if (!parsed)
-        return "'" + text::escape_terminal(value) + "' is neither yes nor no";
-    target = *parsed;
-    return {};
-}
-
 std::string set_scheme(LinkFile& link, const std::string& value)
 {
     link.scheme = naming::parse_scheme(value);
@@ -106,32 +98,15 @@ std::string set_link(LinkFile& link, const std::string& key, const std::string& 
 
 LinkFile parse_link(const File& file)
 {
-    LinkFile link{.path = file.path, .problems = file.problems};
-    // a mistake elsewhere may be one in what the file matches
-    link.is_match_sound =
-        std::all_of(file.problems.begin(), file.problems.end(),
-                    [](const Problem& problem) { return problem.section == "Link"; });
-    for (const auto& assignment : file.assignments) {
-        std::string what;
-        if (assignment.section == "Match")
-            what = link.match.set(assignment.key, assignment.value);
-        else if (assignment.section == "Link")
-            what = set_link(link, assignment.key, assignment.value);
-        else
-            what = "there is no section [" + text::escape_terminal(assignment.section) + "]";
-        if (what.empty())
-            continue;
-        if (assignment.section != "Link")
-            link.is_match_sound = false;
-        link.problems.push_back(
-            {assignment.file, assignment.line, assignment.section, assignment.key, what});
-    }
-    if (link.is_match_sound && link.match.empty()) {
-        link.is_match_sound = false;
-        link.problems.push_back(
-            {.file = file.path,
-             .what = "matches nothing without a [Match] key; OriginalName=* matches every device"});
-    }
+    LinkFile link{.path = file.path};
+    auto verdict = read_sections(
+        file, link.match, "Link",
+        [&](const std::string& key, const std::string& value) {
+            return set_link(link, key, value);
+        },
+        "OriginalName=*");
+    link.is_match_sound = verdict.is_match_sound;
+    link.problems = std::move(verdict.problems);
     return link;
 }
 

@@ -1,0 +1,52 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+#include "core/config/sections.hpp"
+
+#include "core/base/text.hpp"
+
+#include <algorithm>
+
+namespace rdmad::config {
+
+Verdict read_sections(const File& file, Match& match, std::string_view own_section,
+                      const std::function<std::string(const std::string&, const std::string&)>& set,
+                      const std::string& match_all)
+{
+    Verdict verdict{.problems = file.problems};
+    // a mistake elsewhere may be one in what the file matches
+    verdict.is_match_sound =
+        std::all_of(file.problems.begin(), file.problems.end(),
+                    [&](const Problem& problem) { return problem.section == own_section; });
+    for (const auto& assignment : file.assignments) {
+        std::string what;
+        if (assignment.section == "Match")
+            what = match.set(assignment.key, assignment.value);
+        else if (assignment.section == own_section)
+            what = set(assignment.key, assignment.value);
+        else
+            what = "there is no section [" + text::escape_terminal(assignment.section) + "]";
+        if (what.empty())
+            continue;
+        if (assignment.section != own_section)
+            verdict.is_match_sound = false;
+        verdict.problems.push_back(
+            {assignment.file, assignment.line, assignment.section, assignment.key, what});
+    }
+    if (verdict.is_match_sound && match.empty()) {
+        verdict.is_match_sound = false;
+        verdict.problems.push_back(
+            {.file = file.path,
+             .what = "matches nothing without a [Match] key; " + match_all + " matches every one"});
+    }
+    return verdict;
+}
+
+std::string set_boolean(bool& target, const std::string& value)
+{
+    const auto parsed = value.empty() ? std::optional(false) : parse_boolean(value);
+    if (!parsed)
+        return "'" + text::escape_terminal(value) + "' is neither yes nor no";
+    target = *parsed;
+    return {};
+}
+
+} // namespace rdmad::config
