@@ -17,6 +17,7 @@ using Values = std::vector<std::string_view>;
 struct ListKey {
     const char* name;
     enum Kind { text, guid, link_type } kind;
+    unsigned of; ///< for what kinds of files
     Values (*values)(const Facts&);
 };
 
@@ -32,17 +33,23 @@ Values all(const Facts& facts)
     return {(facts.*Member).begin(), (facts.*Member).end()};
 }
 
+constexpr unsigned of_device = 1U << static_cast<unsigned>(Match::Of::device);
+constexpr unsigned of_port = 1U << static_cast<unsigned>(Match::Of::port);
+constexpr unsigned of_any = of_device | of_port;
+
 constexpr std::array list_keys = {
-    ListKey{"OriginalName", ListKey::text, one<&Facts::original_name>},
-    ListKey{"Driver", ListKey::text, one<&Facts::driver>},
-    ListKey{"Path", ListKey::text, one<&Facts::path>},
-    ListKey{"NodeType", ListKey::text, one<&Facts::node_type>},
-    ListKey{"NodeGUID", ListKey::guid, one<&Facts::node_guid>},
-    ListKey{"SysImageGUID", ListKey::guid, one<&Facts::sys_image_guid>},
-    ListKey{"PortGUID", ListKey::guid, all<&Facts::port_guids>},
-    ListKey{"LinkType", ListKey::link_type, all<&Facts::link_types>},
-    ListKey{"NetDev", ListKey::text, all<&Facts::netdevs>},
-    ListKey{"Host", ListKey::text, one<&Facts::host>},
+    ListKey{"OriginalName", ListKey::text, of_device, one<&Facts::original_name>},
+    ListKey{"Driver", ListKey::text, of_any, one<&Facts::driver>},
+    ListKey{"Path", ListKey::text, of_any, one<&Facts::path>},
+    ListKey{"NodeType", ListKey::text, of_device, one<&Facts::node_type>},
+    ListKey{"NodeGUID", ListKey::guid, of_any, one<&Facts::node_guid>},
+    ListKey{"SysImageGUID", ListKey::guid, of_any, one<&Facts::sys_image_guid>},
+    ListKey{"PortGUID", ListKey::guid, of_any, all<&Facts::port_guids>},
+    ListKey{"LinkType", ListKey::link_type, of_any, all<&Facts::link_types>},
+    ListKey{"NetDev", ListKey::text, of_any, all<&Facts::netdevs>},
+    ListKey{"Host", ListKey::text, of_any, one<&Facts::host>},
+    ListKey{"Device", ListKey::text, of_port, one<&Facts::device>},
+    ListKey{"Port", ListKey::text, of_port, one<&Facts::port>},
 };
 
 const ListKey* find_list(std::string_view key)
@@ -157,7 +164,8 @@ std::string Match::set(const std::string& key, const std::string& value)
     std::vector<std::string> words;
     if (!split_words(value, words))
         return "a quote does not end";
-    if (const auto* list = find_list(key)) {
+    if (const auto* list = find_list(key);
+        list && (list->of & (1U << static_cast<unsigned>(of_))) != 0) {
         if (list->kind == ListKey::guid)
             std::transform(words.begin(), words.end(), words.begin(), plain_guid);
         for (const auto& word : words)
@@ -175,7 +183,7 @@ std::string Match::set(const std::string& key, const std::string& value)
         virtualization_ = words.empty() ? std::nullopt : std::optional(words[0]);
         return {};
     }
-    if (key != "Property" && key != "KernelCommandLine")
+    if ((key != "Property" || of_ == Of::port) && key != "KernelCommandLine")
         return "there is no such key in [Match]";
 
     auto& conditions = key == "Property" ? properties_ : kernel_command_line_;

@@ -10,9 +10,12 @@
 
 namespace rdmad::config {
 
-/// What a [Match] section can ask about. GUIDs are 16 lower-case digits.
+/// What a [Match] section can ask about: a device, or one port of it. GUIDs are 16 lower-case
+/// digits.
 struct Facts {
-    std::string original_name = {};
+    std::string original_name = {}; ///< before rdmad gave the device its name
+    std::string device = {};        ///< its name now
+    std::string port = {};          ///< number of the one port that is asked about
     std::string driver = {};
     std::string path = {}; ///< "pci-0000:c1:00.0", as udev's ID_PATH
     std::string node_type = {};
@@ -34,6 +37,11 @@ struct Facts {
 /// A [Match] section. All keys must hold.
 class Match {
 public:
+    /// Kinds of files differ in what keys they have.
+    enum class Of { device, port };
+    Match() = default;
+    explicit Match(Of of) : of_(of) {}
+
     /// Empty, or what is wrong. An empty value forgets what the key had so far.
     [[nodiscard]] std::string set(const std::string& key, const std::string& value);
     [[nodiscard]] bool empty() const;
@@ -46,6 +54,7 @@ public:
     [[nodiscard]] std::string why_not(const Facts& facts) const;
 
 private:
+    Of of_ = Of::device;
     /// By key; std::map for messages in an order that stays.
     std::map<std::string, PatternList, std::less<>> lists_;
     std::vector<std::string> properties_;          ///< [!]KEY=GLOB

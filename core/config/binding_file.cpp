@@ -1,0 +1,146 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+#include "core/config/binding_file.hpp"
+
+#include "core/base/text.hpp"
+#include "core/config/sections.hpp"
+#include "core/naming/unit_name.hpp"
+
+#include <algorithm>
+#include <array>
+
+namespace rdmad::config {
+
+namespace {
+
+constexpr std::array<std::string_view, 3> nodes = {"uverbs", "umad", "issm"};
+constexpr std::array<std::string_view, 2> requires_known = {"all", "any"};
+constexpr std::array<std::string_view, 2> waits_known = {"present", "active"};
+constexpr std::array<std::string_view, 2> restarts_known = {"return", "no"};
+
+// a unit for each would be a slip of the pen; the limit is what one file may ask of PID 1
+constexpr size_t max_units = 64;
+
+struct Specifier {
+    char letter;
+    std::string UnitSpecifiers::*value;
+};
+
+constexpr std::array specifiers_known = {
+    Specifier{'d', &UnitSpecifiers::device},    Specifier{'p', &UnitSpecifiers::port},
+    Specifier{'g', &UnitSpecifiers::port_guid}, Specifier{'n', &UnitSpecifiers::node_guid},
+    Specifier{'t', &UnitSpecifiers::link_type},
+};
+
+/// Takes one of some words; an empty value is the first one, which is the default.
+template <typename Enum, size_t N>
+std::string set_word(Enum& target, const std::array<std::string_view, N>& words,
+                     const std::string& value)
+{
+    const auto found = value.empty() ? words.begin() : std::find(words.begin(), words.end(), value);
+    if (found != words.end()) {
+        target = static_cast<Enum>(found - words.begin());
+        return {};
+    }
+    std::string all;
+    for (const auto word : words)
+        all.append(all.empty() ? "" : ", ").append(word);
+    return "'" + text::escape_terminal(value) + "' is none of " + all;
+}
+
+const Specifier* find_specifier(char letter)
+{
+    const auto* found =
+        std::find_if(specifiers_known.begin(), specifiers_known.end(),
+                     [&](const Specifier& known) { return known.letter == letter; });
+    return found == specifiers_known.end() ? nullptr : found;
+}
+
+/// All that can be wrong with a unit before the port is known.
+std::string why_no_unit(std::string_view unit)
+{
+    const auto quoted = "'" + text::escape_terminal(unit) + "'";
+    std::string sample;
+    for (size_t i = 0; i < unit.size(); i++) {
+        if (unit[i] != '%') {
+            sample += unit[i];
+        } else if (++i == unit.size() || !find_specifier(unit[i])) {
+            return quoted + " has a '%' that starts no specifier";
+        } else {
+            sample += 'x';
+        }
+    }
+    const auto why_not = naming::unit_refusal(sample);
+    return why_not.empty() ? "" : quoted + " is refused: " + why_not;
+}
+
+std::string set_units(BindingFile& binding, const std::string& value)
+{
+    std::vector<std::string> words;
+    if (!split_words(value, words))
+        return "a quote does not end";
+    if (words.empty())
+        binding.units.clear();
+    for (auto& word : words) {
+        if (auto why_not = why_no_unit(word); !why_not.empty())
+            return why_not;
+        if (binding.units.size() == max_units)
+            return "more than " + std::to_string(max_units) + " units";
+        binding.units.push_back(std::move(word));
+    }
+    return {};
+}
+
+std::string set_binding(BindingFile& binding, const std::string& key, const std::string& value)
+{
+    if (key == "Unit")
+        return set_units(binding, value);
+    if (key == "Node")
+        return set_word(binding.node, nodes, value);
+    if (key == "Require")
+        return set_word(binding.require, requires_known, value);
+    if (key == "WaitFor")
+        return set_word(binding.wait_for, waits_known, value);
+    if (key == "Restart")
+        return set_word(binding.restart, restarts_known, value);
+    return key == "Description" ? "" : "there is no such key in [Binding]";
+}
+
+} // namespace
+
+BindingFile parse_binding(const File& file)
+{
+    BindingFile binding{.path = file.path};
+    binding.problems = read_sections(
+                           file, binding.match, "Binding",
+                           [&](const std::string& key, const std::string& value) {
+                               return set_binding(binding, key, value);
+                           },
+                           "Device=*")
+                           .problems;
+    if (binding.units.empty() && binding.problems.empty())
+        binding.problems.push_back({.file = file.path, .what = "binds nothing without Unit="});
+    return binding;
+}
+
+std::optional<std::string> expand_unit(std::string_view unit, const UnitSpecifiers& specifiers)
+{
+    std::string name;
+    for (size_t i = 0; i < unit.size(); i++) {
+        if (unit[i] != '%') {
+            name += unit[i];
+            continue;
+        }
+        const auto* known = ++i < unit.size() ? find_specifier(unit[i]) : nullptr;
+        if (!known || (specifiers.*(known->value)).empty())
+            return std::nullopt;
+        name += specifiers.*(known->value);
+    }
+    return naming::unit_refusal(name).empty() ? std::optional(std::move(name)) : std::nullopt;
+}
+
+std::string_view to_string(BindingNode node)
+{
+    return nodes[static_cast<size_t>(node)];
+}
+
+} // namespace rdmad::config

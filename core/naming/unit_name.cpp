@@ -1,0 +1,41 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+#include "core/naming/unit_name.hpp"
+
+#include <algorithm>
+#include <array>
+
+namespace rdmad::naming {
+
+namespace {
+
+// what can be started and stopped: no device, swap and the like
+constexpr std::array<std::string_view, 7> types = {"service", "target", "socket", "mount",
+                                                   "path",    "timer",  "slice"};
+
+bool is_unit_character(char c)
+{
+    return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') ||
+           std::string_view(":-_.\\@").find(c) != std::string_view::npos;
+}
+
+} // namespace
+
+std::string unit_refusal(std::string_view unit)
+{
+    if (unit.size() > 255)
+        return "it has " + std::to_string(unit.size()) + " bytes, and 255 fit";
+    if (!std::all_of(unit.begin(), unit.end(), is_unit_character))
+        return "only letters, digits and :-_.\\@ are allowed";
+    const auto dot = unit.rfind('.');
+    if (dot == std::string_view::npos || dot == 0 ||
+        std::find(types.begin(), types.end(), unit.substr(dot + 1)) == types.end())
+        return "it does not end in .service, .target, .socket, .mount, .path, .timer or .slice";
+    const auto at = unit.find('@');
+    if (at == 0)
+        return "it begins with '@'";
+    if (at + 1 == dot)
+        return "it is a template without an instance";
+    return {};
+}
+
+} // namespace rdmad::naming
