@@ -72,14 +72,18 @@ def the_install_commands_install(suite):
     package.build(suite)  # copies the source there
     build, = _blocks('Install')
     in_tree = '\n'.join(line for line in build.splitlines() if not line.startswith('udevadm'))
-    script = f'set -e; cd /src/rdmad; export DESTDIR=/src/readme.dest; rm -rf build $DESTDIR; {in_tree}\nrm -rf build; find $DESTDIR -type f'
+    script = f'set -e; cd /src/rdmad; export DESTDIR=/src/readme.dest; rm -rf build $DESTDIR; {in_tree}\n' \
+             'sed -n "s/^\\//in the log: \\//p" build/meson-logs/install-log.txt; rm -rf build; find $DESTDIR -type f'
     done = subprocess.run(['unshare', '-m', 'sh', '-ec', f'mount -t proc proc {tree}/proc; exec chroot {tree} sh -c "$0"', script],
                           capture_output=True, text=True)
     with lab(suite) as l:
         l.expect('exit code of the build commands', (done.returncode, done.stderr[-500:] if done.returncode else ''), (0, ''))
         installed = sorted(re.sub('^.*/', '', path) for path in done.stdout.splitlines() if path.startswith('/src/readme.dest'))
-        l.expect('files', installed, ['59-rdmad-name.rules', '61-rdmad-id.rules', '76-rdmad-link-type.rules', '91-rdmad-units.rules', 'rdma_id',
-                                      'rdma_id.8', 'rdmad-links.7', 'rdmad.link.5'])
+        # module-setup.sh is dracut's, rdmad the hook of initramfs-tools
+        l.expect('files', installed, ['59-rdmad-name.rules', '61-rdmad-id.rules', '76-rdmad-link-type.rules', '91-rdmad-units.rules',
+                                      'initrd-files', 'module-setup.sh', 'rdma_id', 'rdma_id.8', 'rdmad', 'rdmad-links.7', 'rdmad.link.5'])
+        logged = {re.sub('^.*/', '', line) for line in done.stdout.splitlines() if line.startswith('in the log: ')}
+        l.expect('files that the log does not list for whoever removes them', set(installed) - logged, set())
         for line in build.splitlines():
             if line.startswith('udevadm'):
                 l.run(line)
