@@ -3,6 +3,7 @@
 #include "core/nldev/kernel_transport.hpp"
 #include "udev-helpers/rdma_id/claims.hpp"
 #include "udev-helpers/rdma_id/exit_code.hpp"
+#include "udev-helpers/rdma_id/explanation.hpp"
 #include "udev-helpers/rdma_id/host_facts.hpp"
 #include "udev-helpers/rdma_id/index.hpp"
 #include "udev-helpers/rdma_id/known_names.hpp"

@@ -3,14 +3,9 @@
 
 #include "udev-helpers/rdma_id/identity.hpp"
 #include "udev-helpers/rdma_id/namer.hpp"
+#include "udev-helpers/rdma_id/naming_input.hpp"
 
 namespace rdmad::rdma_id {
-
-/// Where state is kept.
-struct RunPaths {
-    std::string rdmad = "/run/rdmad";
-    std::string udev = "/run/udev";
-};
 
 /// Gives the device of an "add" event the name that the .link files of this system decide on.
 /// Whether it has changed: then the path of the event is gone.
@@ -38,9 +33,5 @@ struct RunPaths {
 /// A network device has got its name: an RDMA device that waited for that gets its own now.
 [[nodiscard]] Result<void> follow_netdev(nldev::Client& client, const sysfs::Directory& root,
                                          uint32_t index, const RunPaths& run);
-
-/// What give_name() would do and why, for a person. Changes nothing. Empty if the device has gone.
-[[nodiscard]] Result<std::string> explain_name(nldev::Client& client, const sysfs::Directory& root,
-                                               uint32_t index, const RunPaths& run);
 
 } // namespace rdmad::rdma_id

@@ -1,0 +1,119 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+#include "udev-helpers/rdma_id/explanation.hpp"
+
+#include "core/base/file.hpp"
+#include "core/base/text.hpp"
+#include "udev-helpers/rdma_id/ipoib.hpp"
+
+#include <functional>
+
+namespace rdmad::rdma_id {
+
+namespace {
+
+std::string explain_attempts(const Decision& decision)
+{
+    std::string text;
+    for (const auto& attempt : decision.attempts)
+        text += "  " + attempt.by + ": " +
+                (attempt.outcome.name.empty() ? "none, " + attempt.outcome.why_not
+                                              : text::escape_terminal(attempt.outcome.name)) +
+                "\n";
+    return text;
+}
+
+/// Of the first port, after the name that the device has now.
+std::string explain_ipoib(const Identity& identity, const Decision& decision,
+                          const std::string& kernel_command_line)
+{
+    if (!decision.file->ipoib_name || !identity.has_link_type(naming::LinkType::infiniband))
+        return "";
+    const auto composed = ipoib_name_on(identity.device, 1);
+    if (composed.name.empty())
+        return "IPoIB devices on it are not called after it: " + composed.why_not + ".\n";
+    std::string text =
+        "An IPoIB device that appears on its port 1 is called " + composed.name + ".\n";
+    for (const auto word : text::split(kernel_command_line, ' '))
+        if (word == "net.ifnames=0")
+            text += "But net.ifnames=0 on the kernel command line keeps systemd-udevd from that.\n";
+    return text;
+}
+
+/// Whether the device that has a name would give it up if another one wanted it.
+bool gives_up(nldev::Client& client, const DecisionInput& input, const nldev::Device& holder)
+{
+    const auto there = look_at(client, input.root, holder.index);
+    if (!there || !*there)
+        return false;
+    const auto& [subject, identity] = **there;
+    const auto candidates = decide_name(input, subject.device, identity).candidates();
+    return !candidates.empty() && candidates[0] != holder.name;
+}
+
+std::string verdict(nldev::Client& client, const DecisionInput& input, const nldev::Device& device,
+                    const Decision& decision)
+{
+    if (!decision.keeps.empty())
+        return "It keeps its name: " + decision.keeps + ".\n";
+    std::string text;
+    for (const auto& name : decision.candidates()) {
+        if (name == device.name)
+            return text + "It is called that already.\n";
+        const auto holder = client.find_device(name);
+        if (!holder || !*holder)
+            return text + "It would be called " + name + ".\n";
+        const auto who = "the device with index " + std::to_string((*holder)->index);
+        if (gives_up(client, input, **holder))
+            return text + "It would be called " + name + ", after " + who + " has given that up.\n";
+        text += std::string(text::escape_terminal(name)) + " is taken: " + who + " keeps it.\n";
+    }
+    if (decision.file && decision.attempts.empty())
+        text += "The file gives no name.\n";
+    return text + "It keeps its name.\n";
+}
+
+/// Properties that udev remembers of the last event of an RDMA device.
+std::function<std::optional<std::string>(const std::string&)>
+recorded_properties(const std::string& name, const std::string& udev_run)
+{
+    auto record = read_file(udev_run + "/data/+infiniband:" + name).value_or("");
+    return [record = std::move(record)](const std::string& key) -> std::optional<std::string> {
+        const auto wanted = "E:" + key + "=";
+        for (const auto line : text::split(record, '\n'))
+            if (line.starts_with(wanted))
+                return std::string(line.substr(wanted.size()));
+        return std::nullopt;
+    };
+}
+
+} // namespace
+
+Result<std::string> explain_name(nldev::Client& client, const sysfs::Directory& root,
+                                 uint32_t index, const RunPaths& run)
+{
+    const auto there = look_at(client, root, index);
+    if (!there)
+        return tl::unexpected<Error>(there.error());
+    if (!*there)
+        return "";
+    const auto& [subject, identity] = **there;
+    NamingInput inputs(root, run);
+    inputs.host.property = recorded_properties(identity.device.name, run.udev);
+    const auto decision = decide_name(inputs.input, subject.device, identity);
+    std::string text = text::escape_terminal(identity.device.name);
+    if (decision.original != identity.device.name)
+        text += ", at first " + text::escape_terminal(decision.original);
+    text += "\n";
+    for (const auto& problem : inputs.problems())
+        text += problem + "\n";
+    const auto end = verdict(client, inputs.input, identity.device, decision);
+    if (!decision.file)
+        return text + "No .link file matches it.\n" + end;
+    text += "Matched by " + decision.file->path + ", naming scheme " +
+            std::string(to_string(decision.scheme)) +
+            (inputs.asked.scheme ? ", as the kernel command line says\n" : "\n") +
+            explain_attempts(decision) + end;
+    return text + explain_ipoib(identity, decision, inputs.host.kernel_command_line);
+}
+
+} // namespace rdmad::rdma_id
