@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 #include "core/naming/unit_name.hpp"
 
+#include "core/base/text.hpp"
+
 #include <algorithm>
 #include <array>
 
@@ -16,6 +18,13 @@ bool is_unit_character(char c)
 {
     return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') ||
            std::string_view(":-_.\\@").find(c) != std::string_view::npos;
+}
+
+std::string escaped(char c)
+{
+    constexpr std::string_view digits = "0123456789abcdef";
+    const auto byte = static_cast<unsigned char>(c);
+    return {'\\', 'x', digits[byte >> 4], digits[byte & 15]};
 }
 
 } // namespace
@@ -36,6 +45,24 @@ std::string unit_refusal(std::string_view unit)
     if (at + 1 == dot)
         return "it is a template without an instance";
     return {};
+}
+
+std::string device_unit(std::string_view path)
+{
+    std::string unit;
+    for (const auto part : text::split(path, '/')) {
+        if (!unit.empty())
+            unit += '-';
+        for (const char c : part) {
+            const bool is_plain = is_unit_character(c) && c != '-' && c != '\\' && c != '@';
+            // a unit's name may not begin with a dot
+            if (is_plain && !(c == '.' && unit.empty()))
+                unit += c;
+            else
+                unit += escaped(c);
+        }
+    }
+    return (unit.empty() ? "-" : unit) + ".device";
 }
 
 } // namespace rdmad::naming

@@ -11,4 +11,8 @@ namespace rdmad::naming {
 /// instance if it is of a template (unit_name_is_valid(), src/basic/unit-name.c).
 [[nodiscard]] std::string unit_refusal(std::string_view unit);
 
+/// The device unit of an absolute path without "." and "..": "/dev/infiniband/umad0" gives
+/// "dev-infiniband-umad0.device" (unit_name_from_path(), src/basic/unit-name.c).
+[[nodiscard]] std::string device_unit(std::string_view path);
+
 } // namespace rdmad::naming

@@ -26,3 +26,26 @@ TEST_CASE("a name that systemd would not take is refused with a reason", "[unit_
     CHECK(unit_refusal("@a.service") == "it begins with '@'");
     CHECK(unit_refusal("a@.service") == "it is a template without an instance");
 }
+
+// as systemd 257 names the units of an adapter
+TEST_CASE("a path has the device unit that systemd gives it", "[unit_name]")
+{
+    CHECK(device_unit("/dev/infiniband/umad0") == "dev-infiniband-umad0.device");
+    CHECK(device_unit("/dev/infiniband/by-port-guid/00c0ffee00000001/umad") ==
+          "dev-infiniband-by\\x2dport\\x2dguid-00c0ffee00000001-umad.device");
+    CHECK(device_unit("/dev/infiniband/by-path/pci-0000:02:00.0") ==
+          "dev-infiniband-by\\x2dpath-pci\\x2d0000:02:00.0.device");
+    CHECK(device_unit("/sys/devices/pci0000:00/0000:00:10.1/0000:02:00.0/infiniband_mad/umad0") ==
+          "sys-devices-pci0000:00-0000:00:10.1-0000:02:00.0-infiniband_mad-umad0.device");
+    CHECK(device_unit("/sys/subsystem/rdma/devices/ibp2s0:1/umad") ==
+          "sys-subsystem-rdma-devices-ibp2s0:1-umad.device");
+}
+
+// systemd-escape --path of systemd 252
+TEST_CASE("what a unit's name cannot hold is escaped in a path", "[unit_name]")
+{
+    CHECK(device_unit("/") == "-.device");
+    CHECK(device_unit("//a//b/") == "a-b.device");
+    CHECK(device_unit("/.hidden/.x") == "\\x2ehidden-.x.device");
+    CHECK(device_unit("/a b\\@%\xc3\xa4") == "a\\x20b\\x5c\\x40\\x25\\xc3\\xa4.device");
+}
