@@ -83,6 +83,23 @@ TEST_CASE("what is gone is forgotten, and the rest is known", "[known_names]")
     CHECK(bench.known.find({10, 1}).has_value());
 }
 
+TEST_CASE("every state is read as it was remembered", "[known_names]")
+{
+    const Bench bench;
+    using State = KnownName::State;
+    for (const auto state : {State::decided, State::late, State::waiting}) {
+        bench.known.remember({0, 0}, {"mlx5_0", "ibp1s0", state});
+        CHECK(bench.known.find({0, 0}).value().state == state);
+    }
+}
+
+TEST_CASE("the temporary name of a swap is none to remember first", "[known_names]")
+{
+    const Bench bench;
+    CHECK_FALSE(bench.known.remember_first({0, 0}, "rdmad-swap-0"));
+    CHECK(bench.of(0) == "nothing");
+}
+
 TEST_CASE("another device with the same index is another one", "[known_names]")
 {
     const Bench bench;
@@ -158,6 +175,9 @@ TEST_CASE("a known name is two safe words, one while nothing is decided", "[know
     CHECK(name->given == "ibp1s0");
     CHECK(name->state == KnownName::State::decided);
     CHECK(parse_known_name("mlx5_0 ibp1s0 late").value().state == KnownName::State::late);
+    const auto waiting = parse_known_name("mlx5_0 mlx5_0 waiting").value();
+    CHECK(waiting.state == KnownName::State::waiting);
+    CHECK_FALSE(waiting.is_decided());
     const auto undecided = parse_known_name("mlx5_0");
     REQUIRE(undecided.has_value());
     CHECK(undecided->original == "mlx5_0");

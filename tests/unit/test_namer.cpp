@@ -37,7 +37,7 @@ struct Bench {
         image.file("etc/rdmad/link.d/" + std::to_string(index) + ".link",
                    "[Match]\nNodeGUID=" + guid + "\n[Link]\n" + link);
     }
-    Result<bool> settle(uint32_t index)
+    Result<bool> settle(uint32_t index, std::optional<Decision> decided = {})
     {
         const LinkFiles files(image.path());
         const DecisionInput input{root, files, host, known};
@@ -48,7 +48,7 @@ struct Bench {
                               device.name,
                               must_find(sysfs::RdmaDevice::open(root, device.name))};
         const auto identity = must_find(identify(client, subject, device));
-        const auto decision = decide_name(input, subject.device, identity);
+        const auto decision = decided.value_or(decide_name(input, subject.device, identity));
         return Namer(client, input, Tell::all, image.path("run/rdmad")).settle(identity, decision);
     }
     /// sysfs keeps the names that the capture has.
@@ -118,6 +118,59 @@ TEST_CASE("a name that is given after it was decided otherwise is a late one", "
     bench.wish(0, "Name=storage\n");
     CHECK(must(bench.settle(0)));
     CHECK(bench.known.find(bench.appearance(0)).value().state == KnownName::State::late);
+}
+
+TEST_CASE("what waits is remembered so, and what it gets then is a late name", "[namer]")
+{
+    Bench bench;
+    const auto appearance = bench.appearance(0);
+    const Decision waits{.original = "mixed", .keeps = "it waits", .waits = true};
+    SECTION("for the first time")
+    {
+        REQUIRE(bench.known.remember_first(appearance, "mixed"));
+        CHECK_FALSE(must(bench.settle(0, waits)));
+        CHECK(bench.known.find(appearance).value().given == "mixed");
+    }
+    SECTION("after an initrd had given it another name")
+    {
+        bench.known.remember(appearance, {"mlx5_0", "mixed"});
+        CHECK_FALSE(must(bench.settle(0, waits)));
+        CHECK(bench.known.find(appearance).value().original == "mlx5_0");
+    }
+    CHECK(bench.known.find(appearance).value().state == KnownName::State::waiting);
+    bench.wish(0, "Name=storage\n");
+    CHECK(must(bench.settle(0)));
+    CHECK(bench.known.find(appearance).value().state == KnownName::State::late);
+    CHECK(bench.known.find(appearance).value().given == "storage");
+}
+
+TEST_CASE("what has waited and keeps its name is decided", "[namer]")
+{
+    Bench bench;
+    const auto appearance = bench.appearance(0);
+    bench.known.remember(appearance, {"mixed", "mixed", KnownName::State::waiting});
+    CHECK_FALSE(must(bench.settle(0)));
+    CHECK(bench.known.find(appearance).value().state == KnownName::State::decided);
+}
+
+TEST_CASE("a temporary name does not stay, whatever is decided", "[namer]")
+{
+    Bench bench;
+    REQUIRE(bench.client.rename(0, naming::temporary_name(0)).has_value());
+    bench.sys.rename("class/infiniband/mixed", "class/infiniband/rdmad-swap-0");
+    SECTION("what it was called is known")
+    {
+        const auto inode = sysfs::RdmaDevice::inode(bench.root, "rdmad-swap-0").value();
+        bench.known.remember({0, inode}, {"mixed", "mixed"});
+        CHECK(must(bench.settle(0)));
+        CHECK(bench.name(0) == "mixed");
+    }
+    SECTION("it is not known")
+    {
+        bench.wish(0, "NamePolicy=kernel\n");
+        CHECK(must(bench.settle(0)));
+        CHECK(bench.name(0).starts_with("rdmax"));
+    }
 }
 
 TEST_CASE("a name that another event gave just before is ours", "[namer]")

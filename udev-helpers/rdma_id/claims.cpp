@@ -61,14 +61,15 @@ std::optional<Claimant> parse_claimant(std::string_view text, Node node)
     return Claimant{*index, *port, node, std::string(words[2])};
 }
 
-void trigger(const sysfs::Directory& root, Node node, const std::string& sysname)
+void trigger(const sysfs::Directory& root, Node node, const std::string& sysname,
+             std::string_view action)
 {
     const auto path = class_path(node, sysname) + "/uevent";
     const UniqueFd file(openat(root.fd(), path.c_str(), O_WRONLY | O_CLOEXEC | O_NOFOLLOW));
     // a node that has gone needs no second look
     if (!file)
         return;
-    [[maybe_unused]] const auto written = write(file.get(), "change", 6);
+    [[maybe_unused]] const auto written = write(file.get(), action.data(), action.size());
 }
 
 std::string Claims::path(const char* kind, const std::string& key) const

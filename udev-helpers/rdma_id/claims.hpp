@@ -63,8 +63,9 @@ private:
     bool writable_;
 };
 
-/// Makes udev look at a node again: writes "change" to its uevent attribute.
-void trigger(const sysfs::Directory& root, Node node, const std::string& sysname);
+/// Makes udev look at a node or device again: writes an action to its uevent attribute.
+void trigger(const sysfs::Directory& root, Node node, const std::string& sysname,
+             std::string_view action = "change");
 
 /// "17 1 umad0", as it stands in a claim. None if it is nothing of the kind.
 [[nodiscard]] std::optional<Claimant> parse_claimant(std::string_view text, Node node);

@@ -159,6 +159,8 @@ private:
             return {.why_not = "nobody has renamed it"};
         if (policy == Policy::keep)
             return {.name = renamed_to};
+        if (policy == Policy::kernel && naming::is_temporary(decision_.original))
+            return {.why_not = "it is not known any more"};
         if (policy == Policy::kernel)
             return {.name = decision_.original};
         return naming::compose(policy, place_, decision_.scheme, file_.port_label);

@@ -46,7 +46,12 @@ bool gives_up(nldev::Client& client, const DecisionInput& input, const nldev::De
     if (!there || !*there)
         return false;
     const auto& [subject, identity] = **there;
-    const auto candidates = decide_name(input, subject.device, identity).candidates();
+    // as Namer has it: nothing is known of another device's properties
+    auto host = input.host;
+    host.property = nullptr;
+    const DecisionInput of_holder{input.root,  input.files,        host,
+                                  input.known, input.scheme_asked, input.udev_run};
+    const auto candidates = decide_name(of_holder, subject.device, identity).candidates();
     return !candidates.empty() && candidates[0] != holder.name;
 }
 

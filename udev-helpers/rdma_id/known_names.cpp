@@ -3,17 +3,24 @@
 
 #include "core/base/file.hpp"
 #include "core/base/text.hpp"
+#include "core/naming/device_name.hpp"
 #include "core/naming/links.hpp"
 #include "core/sysfs/rdma_device.hpp"
 #include "udev-helpers/rdma_id/state_link.hpp"
 
+#include <array>
 #include <unistd.h>
+#include <utility>
 
 namespace rdmad::rdma_id {
 
 namespace {
 
-constexpr std::string_view late = "late";
+using State = KnownName::State;
+
+/// The third word. A state that is not in it has none.
+constexpr std::array<std::pair<State, std::string_view>, 2> words_of_states = {
+    {{State::late, "late"}, {State::waiting, "waiting"}}};
 
 } // namespace
 
@@ -34,14 +41,16 @@ void KnownNames::remember(const Appearance& device, const KnownName& name) const
     if (!naming::is_safe_name(name.original) || !naming::is_safe_name(name.given))
         return;
     auto text = name.original + " " + name.given;
-    if (name.state == KnownName::State::late)
-        text.append(" ").append(late);
+    for (const auto& [state, word] : words_of_states)
+        if (name.state == state)
+            text.append(" ").append(word);
     replace_link(text, path(device));
 }
 
 bool KnownNames::remember_first(const Appearance& device, const std::string& name) const
 {
-    return naming::is_safe_name(name) && make_link(name, path(device)) == 0;
+    return naming::is_safe_name(name) && !naming::is_temporary(name) &&
+           make_link(name, path(device)) == 0;
 }
 
 void KnownNames::forget_gone(uint32_t index, const sysfs::Directory& root) const
@@ -66,11 +75,18 @@ std::optional<KnownName> parse_known_name(std::string_view text)
         return std::nullopt;
     const std::string original(words[0]);
     if (words.size() == 1)
-        return KnownName{original, original, KnownName::State::undecided};
-    if (!naming::is_safe_name(words[1]) || (words.size() == 3 && words[2] != late))
+        return KnownName{original, original, State::undecided};
+    if (!naming::is_safe_name(words[1]))
         return std::nullopt;
-    return KnownName{original, std::string(words[1]),
-                     words.size() == 3 ? KnownName::State::late : KnownName::State::decided};
+    KnownName name{original, std::string(words[1]), State::decided};
+    if (words.size() == 2)
+        return name;
+    for (const auto& [state, word] : words_of_states) {
+        name.state = state;
+        if (words[2] == word)
+            return name;
+    }
+    return std::nullopt;
 }
 
 } // namespace rdmad::rdma_id

@@ -19,9 +19,10 @@ struct Appearance {
 /// What a device was called before we named it, and what we called it.
 struct KnownName {
     enum class State {
-        undecided, ///< the first process that asks is still about it, or it waits for something
+        undecided, ///< the first process that asks is still about it
+        waiting,   ///< it keeps its name until another event decides
         decided,
-        late, ///< a name that was given after it had been decided otherwise
+        late, ///< a name that was given after events had read another one
     };
     std::string original;
     std::string given; ///< the original one as long as nothing is decided, and if it stays
@@ -29,7 +30,7 @@ struct KnownName {
 
     [[nodiscard]] bool is_decided() const
     {
-        return state != State::undecided;
+        return state == State::decided || state == State::late;
     }
 };
 
@@ -43,6 +44,7 @@ public:
     void remember(const Appearance& device, const KnownName& name) const;
     /// Remembers what a device is called that nothing is known of, and that it is being decided
     /// upon. False if something is known: one of the processes that ask at the same time gets true.
+    /// The temporary name of a swap is none to remember.
     [[nodiscard]] bool remember_first(const Appearance& device, const std::string& name) const;
     /// All that had the index and are not in sysfs any more. root is /sys.
     void forget_gone(uint32_t index, const sysfs::Directory& root) const;
@@ -53,8 +55,8 @@ private:
     std::string directory_;
 };
 
-/// "mlx5_0 ibp1s0"; "mlx5_0" while nothing is decided; "mlx5_0 ibp1s0 late". None if it is nothing
-/// of the kind.
+/// "mlx5_0 ibp1s0"; "mlx5_0" while nothing is decided; "mlx5_0 ibp1s0 late", or "waiting". None if
+/// it is nothing of the kind.
 [[nodiscard]] std::optional<KnownName> parse_known_name(std::string_view text);
 
 } // namespace rdmad::rdma_id

@@ -190,8 +190,11 @@ ExitCode switch_naming(NamingVerb verb)
 
 ExitCode net_event(const Options& options, const sysfs::Directory& root)
 {
-    if (!options.rename || !NamingSwitch().is_on())
-        return exit_not_found;
+    // most network devices have nothing to do with RDMA, and to ask would load ib_core
+    const auto devpath = "." + std::string(environment("DEVPATH"));
+    if (!options.rename || !root.contains(devpath + "/device/infiniband") ||
+        !NamingSwitch().is_on())
+        return exit_found;
     auto transport = nldev::KernelTransport::create();
     if (!transport)
         return refused(transport.error());

@@ -33,7 +33,8 @@ Result<bool> Namer::settle(const Identity& identity, const Decision& decision)
     const auto& device = identity.device;
     const auto candidates = decision.candidates();
     if (candidates.empty() || candidates[0] == device.name)
-        return stays(identity, decision);
+        return naming::is_temporary(device.name) ? leave_temporary_name(identity, decision)
+                                                 : stays(identity, decision);
     auto changed = take_first_free(identity, decision);
     // a swap that broke off
     const auto now = client_.device(device.index);
@@ -42,16 +43,24 @@ Result<bool> Namer::settle(const Identity& identity, const Decision& decision)
     return changed && !*changed ? stays(identity, decision) : changed;
 }
 
-/// A name that we would not give is somebody else's choice. What waits is not decided.
+/// A name that we would not give is somebody else's choice.
 bool Namer::stays(const Identity& identity, const Decision& decision) const
 {
-    const auto known = input_.known.find(appearance_of(identity));
-    if (decision.waits || (known && known->is_decided()))
+    const auto appearance = appearance_of(identity);
+    auto known = input_.known.find(appearance);
+    if (!known)
+        known = {decision.original, decision.original, KnownName::State::undecided};
+    if (decision.waits) {
+        known->state = KnownName::State::waiting;
+    } else if (known->is_decided()) {
         return false;
-    const auto ours = decision.candidates();
-    const bool is_ours = std::find(ours.begin(), ours.end(), identity.device.name) != ours.end();
-    input_.known.remember(appearance_of(identity),
-                          {decision.original, is_ours ? identity.device.name : decision.original});
+    } else {
+        const auto ours = decision.candidates();
+        if (std::find(ours.begin(), ours.end(), identity.device.name) != ours.end())
+            known->given = identity.device.name;
+        known->state = KnownName::State::decided;
+    }
+    input_.known.remember(appearance, *known);
     return false;
 }
 
@@ -59,13 +68,13 @@ void Namer::remember(const Identity& identity, const Decision& decision,
                      const std::string& name) const
 {
     const auto known = input_.known.find(appearance_of(identity));
-    const bool was_decided = known && known->is_decided();
     // another event of the device gave it the same name a moment ago
-    if (was_decided && known->given == name)
+    if (known && known->is_decided() && known->given == name)
         return;
-    input_.known.remember(appearance_of(identity),
-                          {decision.original, name,
-                           was_decided ? KnownName::State::late : KnownName::State::decided});
+    const bool is_first = !known || known->state == KnownName::State::undecided;
+    input_.known.remember(
+        appearance_of(identity),
+        {decision.original, name, is_first ? KnownName::State::decided : KnownName::State::late});
 }
 
 Result<bool> Namer::take_first_free(const Identity& identity, const Decision& decision)
@@ -145,6 +154,8 @@ Result<bool> Namer::move_on(uint32_t index)
     if (!*there)
         return true;
     const auto& [subject, identity] = **there;
+    // whatever it is called for a moment, this is what it was called
+    (void)input_.known.remember_first(appearance_of(identity), identity.device.name);
     // the event that runs tells nothing of another device
     auto host = input_.host;
     host.property = nullptr;

@@ -2,6 +2,7 @@
 #include "udev-helpers/rdma_id/naming.hpp"
 
 #include "core/base/text.hpp"
+#include "udev-helpers/rdma_id/claims.hpp"
 #include "udev-helpers/rdma_id/ipoib.hpp"
 #include "udev-helpers/rdma_id/log.hpp"
 #include "udev-helpers/rdma_id/namer.hpp"
@@ -9,6 +10,7 @@
 #include "udev-helpers/rdma_id/state_link.hpp"
 
 #include <functional>
+#include <sys/stat.h>
 #include <utility>
 
 namespace rdmad::rdma_id {
@@ -84,6 +86,7 @@ Result<void> leave_swap(nldev::Client& client, const sysfs::Directory& root, nld
                         const RunPaths& run)
 {
     {
+        mkdir(run.rdmad.c_str(), 0755);
         const auto held = lock_state(run.rdmad);
         if (!held)
             return tl::unexpected<Error>(held.error());
@@ -107,6 +110,9 @@ Result<std::string> name_ipoib(nldev::Client& client, const sysfs::Directory& ro
 {
     if (auto given = give_name_early(client, root, subject, device, run); !given)
         return tl::unexpected<Error>(std::move(given).error());
+    if (naming::is_temporary(device.name))
+        if (auto left = leave_swap(client, root, device, run); !left)
+            return tl::unexpected<Error>(std::move(left).error());
     const auto there = look_at(client, root, device.index);
     if (!there)
         return tl::unexpected<Error>(there.error());
@@ -116,7 +122,7 @@ Result<std::string> name_ipoib(nldev::Client& client, const sysfs::Directory& ro
     const auto& identity = (*there)->identity;
     const auto decision = decide_name(inputs.input, (*there)->subject.device, identity);
     if (!decision.file || !decision.file->problems.empty() || decision.waits ||
-        !decision.file->ipoib_name)
+        !decision.file->ipoib_name || naming::is_temporary(identity.device.name))
         return "";
     const auto composed = ipoib_name_on(identity.device, port);
     if (composed.name.empty())
@@ -142,6 +148,8 @@ Result<void> follow_netdev(nldev::Client& client, const sysfs::Directory& root, 
     if (!known || known->is_decided())
         return {};
     const auto decision = decide_name(inputs.input, subject.device, identity);
+    if (decision.waits && decision.file && decision.file->match.asks_for_property())
+        trigger(root, Node::device, identity.device.name, "add"); // its own event knows them
     auto changed = Namer(client, inputs.input, Tell::all, run.rdmad).settle(identity, decision);
     if (!changed)
         return tl::unexpected<Error>(std::move(changed).error());

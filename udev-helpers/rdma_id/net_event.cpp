@@ -43,10 +43,11 @@ Result<std::string> follow_net_event(nldev::Client& client, const sysfs::Directo
     const auto there = root.open_below("." + std::string(devpath) + "/device/infiniband");
     if (!there || !*there)
         return "";
+    Result<std::string> outcome = "";
     for (const auto& name : (*there)->names("."))
         if (auto followed = follow_for(client, root, name, std::nullopt, hints, run); !followed)
-            return followed;
-    return "";
+            outcome = std::move(followed);
+    return outcome;
 }
 
 } // namespace rdmad::rdma_id
