@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: LGPL-2.1-or-later
 """Builds rdmad in a suite's own compiler and libraries, and installs it into a machine."""
 import fcntl
+import filecmp
 import functools
 import os
 import shutil
@@ -31,7 +32,8 @@ def build(suite, options=''):
 
 
 def _copy_source(target):
-    """The files that git knows or would take; times kept, so that ninja builds what has changed."""
+    """The files that git knows or would take. What differs is copied with the time of now: two checkouts may take turns, and ninja
+    builds what is newer than its objects."""
     # root may build what another user has checked out
     files = subprocess.run(['git', '-c', 'safe.directory=*', '-C', SOURCE, 'ls-files', '-z',
                             '--cached', '--others', '--exclude-standard'],
@@ -44,9 +46,10 @@ def _copy_source(target):
                 os.unlink(path)
     for name in wanted:
         source, copy = os.path.join(SOURCE, name), os.path.join(target, name)
-        if not os.path.exists(copy) or os.stat(copy).st_mtime_ns != os.stat(source).st_mtime_ns:
+        if not os.path.exists(copy) or not filecmp.cmp(source, copy, shallow=False):
             os.makedirs(os.path.dirname(copy), exist_ok=True)
-            shutil.copy2(source, copy)
+            shutil.copyfile(source, copy)
+        shutil.copymode(source, copy)
 
 
 def install(machine, options=''):

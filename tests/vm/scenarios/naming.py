@@ -329,6 +329,25 @@ def a_device_called_after_its_network_device_waits_for_that(suite):
         lab.unplug(1)
         lab.plug(1, 'proto=roce netdev=new')
         lab.expect('again', lab.in_slot(1), ['roce-enp1s0'])
+        # only its own event knows whether the first file matches
+        _link(lab, '05-role.link', '[Match]\nProperty=ROLE=storage\n[Link]\nName=storage\n')
+        lab.plug(5, 'proto=roce netdev=new')
+        lab.expect('beside a file with Property=', lab.in_slot(5), ['roce-enp5s0'])
+        # a network device that is renamed later takes no RDMA device with it
+        lab.run('ip link set enp5s0 name other0; udevadm settle')
+        lab.expect('after a rename of the network device', lab.in_slot(5), ['roce-enp5s0'])
+
+
+def a_name_of_an_old_initrd_gives_way_to_that_of_the_network_device(suite):
+    """udev's records of the initrd are gone after it, ours are not."""
+    with _named(suite, 'NamePolicy=path\n', append='net.ifnames=1') as lab:
+        lab.plug(1, 'proto=roce netdev=new')
+        lab.expect('in the initrd', lab.in_slot(1), ['rocep1s0'])
+        lab.vm.put(ALL + 'NamePolicy=netdev\n', '/etc/rdmad/link.d/10-all.link')
+        lab.run('udevadm info --cleanup-db; udevadm trigger --action=add; udevadm settle')
+        lab.expect('after it', lab.in_slot(1), ['roce-enp1s0'])
+        for node in set(lab.nodes_of('roce-enp1s0').values()):
+            lab.expect(f'the name that udev has of {node}', lab.properties(node).get('ID_RDMA_NAME'), 'roce-enp1s0')
 
 
 def a_broken_file_is_told_and_its_devices_keep_their_names(suite):
