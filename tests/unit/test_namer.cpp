@@ -144,6 +144,15 @@ TEST_CASE("what waits is remembered so, and what it gets then is a late name", "
     CHECK(bench.known.find(appearance).value().given == "storage");
 }
 
+TEST_CASE("a name that another event gave meanwhile is not waited for", "[namer]")
+{
+    Bench bench;
+    const auto appearance = bench.appearance(0);
+    bench.known.remember(appearance, {"mixed", "storage", KnownName::State::late});
+    CHECK_FALSE(must(bench.settle(0, Decision{.original = "mixed", .waits = true})));
+    CHECK(bench.known.find(appearance).value().state == KnownName::State::late);
+}
+
 TEST_CASE("what has waited and keeps its name is decided", "[namer]")
 {
     Bench bench;

@@ -51,6 +51,9 @@ bool Namer::stays(const Identity& identity, const Decision& decision) const
     if (!known)
         known = {decision.original, decision.original, KnownName::State::undecided};
     if (decision.waits) {
+        // another event gave it its name meanwhile
+        if (known->is_decided() && known->given != identity.device.name)
+            return false;
         known->state = KnownName::State::waiting;
     } else if (known->is_decided()) {
         return false;

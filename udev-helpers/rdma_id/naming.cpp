@@ -148,8 +148,12 @@ Result<void> follow_netdev(nldev::Client& client, const sysfs::Directory& root, 
     if (!known || known->is_decided())
         return {};
     const auto decision = decide_name(inputs.input, subject.device, identity);
-    if (decision.waits && decision.file && decision.file->match.asks_for_property())
-        trigger(root, Node::device, identity.device.name, "add"); // its own event knows them
+    if (decision.waits) {
+        // its own event knows them
+        if (decision.file->match.asks_for_property())
+            trigger(root, Node::device, identity.device.name, "add");
+        return {};
+    }
     auto changed = Namer(client, inputs.input, Tell::all, run.rdmad).settle(identity, decision);
     if (!changed)
         return tl::unexpected<Error>(std::move(changed).error());
