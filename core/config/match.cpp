@@ -59,12 +59,19 @@ const ListKey* find_list(std::string_view key)
     return found == list_keys.end() ? nullptr : found;
 }
 
+/// Takes a "!" off the front.
+bool take_negation(std::string_view& condition)
+{
+    const bool is_negated = condition.starts_with('!');
+    if (is_negated)
+        condition.remove_prefix(1);
+    return is_negated;
+}
+
 /// "0x506b:4b03:00A1:b2c3" and "506b4b0300a1b2c3" are one.
 std::string plain_guid(std::string_view word)
 {
-    const bool is_negated = word.starts_with('!');
-    if (is_negated)
-        word.remove_prefix(1);
+    const bool is_negated = take_negation(word);
     if (word.starts_with("0x") || word.starts_with("0X"))
         word.remove_prefix(2);
     std::string guid = is_negated ? "!" : "";
@@ -80,8 +87,7 @@ std::string plain_guid(std::string_view word)
 /// Why no device could ever match a word, empty if one could: a slip of the pen.
 std::string why_never(ListKey::Kind kind, std::string_view word)
 {
-    if (word.starts_with('!'))
-        word.remove_prefix(1);
+    (void)take_negation(word);
     if (word.find_first_of("*?[\\") != std::string_view::npos)
         return {};
     const auto quoted = "'" + text::escape_terminal(word) + "'";
@@ -90,15 +96,6 @@ std::string why_never(ListKey::Kind kind, std::string_view word)
     if (kind == ListKey::link_type && !naming::parse_link_type(word))
         return quoted + " is no link type: infiniband, opa, roce, iwarp, usnic, efa or unknown";
     return {};
-}
-
-/// Takes a "!" off the front.
-bool take_negation(std::string_view& condition)
-{
-    const bool is_negated = condition.starts_with('!');
-    if (is_negated)
-        condition.remove_prefix(1);
-    return is_negated;
 }
 
 bool property_holds(std::string_view condition, const Facts& facts)

@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 #include "udev-helpers/rdma_id/decision.hpp"
 
-#include "core/base/file.hpp"
 #include "core/base/text.hpp"
 #include "core/naming/links.hpp"
 #include "udev-helpers/rdma_id/place.hpp"
 #include "udev-helpers/rdma_id/properties.hpp"
+#include "udev-helpers/rdma_id/udev_record.hpp"
 
 #include <algorithm>
 
@@ -105,8 +105,8 @@ bool is_on_its_way(const DecisionInput& input, const std::string& netdev,
     if (!(*directory)->contains("device/infiniband"))
         return false;
     const auto ifindex = (*directory)->read("ifindex").text;
-    const auto record = read_file(input.udev_run + "/data/n" + ifindex);
-    return !record || ("\n" + *record).find("\nE:ID_RENAMING=1\n") != std::string::npos ||
+    const auto record = UdevRecord::read(input.udev_run, "n" + ifindex);
+    return !record || record->property("ID_RENAMING") == "1" ||
            input.root.read(path + "/ifindex").text != ifindex;
 }
 
@@ -231,6 +231,16 @@ Decision decide_name(const DecisionInput& input, const sysfs::RdmaDevice& device
     Decider(input, facts, identity, location.place, decision)
         .run(renamed_to(known, identity.device));
     return decision;
+}
+
+Decision decide_name_of_other(const DecisionInput& input, const sysfs::RdmaDevice& device,
+                              const Identity& identity)
+{
+    auto host = input.host;
+    host.property = nullptr;
+    const DecisionInput of_other{input.root,  input.files,        host,
+                                 input.known, input.scheme_asked, input.udev_run};
+    return decide_name(of_other, device, identity);
 }
 
 } // namespace rdmad::rdma_id

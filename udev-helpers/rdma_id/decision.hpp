@@ -45,4 +45,9 @@ struct DecisionInput {
 [[nodiscard]] Decision decide_name(const DecisionInput& input, const sysfs::RdmaDevice& device,
                                    const Identity& identity);
 
+/// The same for a device that the event that runs is not about: that tells none of its properties.
+[[nodiscard]] Decision decide_name_of_other(const DecisionInput& input,
+                                            const sysfs::RdmaDevice& device,
+                                            const Identity& identity);
+
 } // namespace rdmad::rdma_id

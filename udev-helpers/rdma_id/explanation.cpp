@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 #include "udev-helpers/rdma_id/explanation.hpp"
 
-#include "core/base/file.hpp"
 #include "core/base/text.hpp"
 #include "udev-helpers/rdma_id/ipoib.hpp"
+#include "udev-helpers/rdma_id/udev_record.hpp"
 
 #include <functional>
 
@@ -46,12 +46,7 @@ bool gives_up(nldev::Client& client, const DecisionInput& input, const nldev::De
     if (!there || !*there)
         return false;
     const auto& [subject, identity] = **there;
-    // as Namer has it: nothing is known of another device's properties
-    auto host = input.host;
-    host.property = nullptr;
-    const DecisionInput of_holder{input.root,  input.files,        host,
-                                  input.known, input.scheme_asked, input.udev_run};
-    const auto candidates = decide_name(of_holder, subject.device, identity).candidates();
+    const auto candidates = decide_name_of_other(input, subject.device, identity).candidates();
     return !candidates.empty() && candidates[0] != holder.name;
 }
 
@@ -70,7 +65,7 @@ std::string verdict(nldev::Client& client, const DecisionInput& input, const nld
         const auto who = "the device with index " + std::to_string((*holder)->index);
         if (gives_up(client, input, **holder))
             return text + "It would be called " + name + ", after " + who + " has given that up.\n";
-        text += std::string(text::escape_terminal(name)) + " is taken: " + who + " keeps it.\n";
+        text += text::escape_terminal(name) + " is taken: " + who + " keeps it.\n";
     }
     if (decision.file && decision.attempts.empty())
         text += "The file gives no name.\n";
@@ -81,13 +76,8 @@ std::string verdict(nldev::Client& client, const DecisionInput& input, const nld
 std::function<std::optional<std::string>(const std::string&)>
 recorded_properties(const std::string& name, const std::string& udev_run)
 {
-    auto record = read_file(udev_run + "/data/+infiniband:" + name).value_or("");
-    return [record = std::move(record)](const std::string& key) -> std::optional<std::string> {
-        const auto wanted = "E:" + key + "=";
-        for (const auto line : text::split(record, '\n'))
-            if (line.starts_with(wanted))
-                return std::string(line.substr(wanted.size()));
-        return std::nullopt;
+    return [record = UdevRecord::read(udev_run, "+infiniband:" + name)](const std::string& key) {
+        return record ? record->property(key) : std::nullopt;
     };
 }
 

@@ -159,12 +159,7 @@ Result<bool> Namer::move_on(uint32_t index)
     const auto& [subject, identity] = **there;
     // whatever it is called for a moment, this is what it was called
     (void)input_.known.remember_first(appearance_of(identity), identity.device.name);
-    // the event that runs tells nothing of another device
-    auto host = input_.host;
-    host.property = nullptr;
-    const DecisionInput of_holder{input_.root,  input_.files,        host,
-                                  input_.known, input_.scheme_asked, input_.udev_run};
-    return take_first_free(identity, decide_name(of_holder, subject.device, identity));
+    return take_first_free(identity, decide_name_of_other(input_, subject.device, identity));
 }
 
 /// To the name that it had, or to one that nobody else can have. Whether that is another one.

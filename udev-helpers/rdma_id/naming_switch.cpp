@@ -24,6 +24,8 @@ constexpr std::array folders = {"/etc/udev/rules.d", "/run/udev/rules.d",
                                 "/usr/local/lib/udev/rules.d", "/usr/lib/udev/rules.d",
                                 "/lib/udev/rules.d"};
 constexpr std::array own_rules = {"59-rdmad-name.rules", "61-rdmad-id.rules"};
+// those of them that no package writes to
+constexpr std::array local_folders = {folders[0], folders[1], folders[2]};
 constexpr std::string_view marker = "# rdmad names RDMA devices";
 constexpr char rules[] =
     "# rdmad names RDMA devices: this file stands in place of rdma-core's of the same name.\n"
@@ -114,7 +116,7 @@ std::vector<std::string> NamingSwitch::others_that_rename() const
 {
     std::vector<std::string> paths;
     std::set<std::string, std::less<>> seen; // one in an earlier folder hides those of its name
-    for (const auto* folder : {etc, "/run/udev/rules.d", "/usr/local/lib/udev/rules.d"}) {
+    for (const auto* folder : local_folders) {
         const auto directory = root_ + folder;
         for (const auto& name : names_in(directory)) {
             auto path = directory + "/" + name;
@@ -129,7 +131,7 @@ std::vector<std::string> NamingSwitch::others_that_rename() const
 /// Where an administrator has replaced or masked the rules that run us; empty if nobody has.
 std::string NamingSwitch::masked_rules() const
 {
-    for (const auto* folder : {etc, "/run/udev/rules.d", "/usr/local/lib/udev/rules.d"})
+    for (const auto* folder : local_folders)
         for (const auto* name : own_rules)
             if (auto path = root_ + folder + "/" + name; exists(path))
                 return path;

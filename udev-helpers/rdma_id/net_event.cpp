@@ -40,11 +40,8 @@ Result<std::string> follow_net_event(nldev::Client& client, const sysfs::Directo
 {
     if (const auto ipoib = find_ipoib(root, devpath); ipoib)
         return follow_for(client, root, ipoib->device, ipoib, hints, run);
-    const auto there = root.open_below("." + std::string(devpath) + "/device/infiniband");
-    if (!there || !*there)
-        return "";
     Result<std::string> outcome = "";
-    for (const auto& name : (*there)->names("."))
+    for (const auto& name : root.names("." + std::string(devpath) + "/device/infiniband"))
         if (auto followed = follow_for(client, root, name, std::nullopt, hints, run); !followed)
             outcome = std::move(followed);
     return outcome;

@@ -5,46 +5,41 @@
 #include "core/base/text.hpp"
 #include "core/naming/links.hpp"
 #include "udev-helpers/rdma_id/claims.hpp"
+#include "udev-helpers/rdma_id/udev_record.hpp"
 
-#include <algorithm>
 #include <unistd.h>
 
 namespace rdmad::rdma_id {
 
 namespace {
 
-/// Udev's records of nodes, in files that are named by device number: "E:KEY=VALUE" and "S:LINK"
-/// lines (device_update_db(), libsystemd/sd-device).
+/// What udev should know of a device's nodes.
 class Records {
 public:
     Records(const std::string& udev_run, const Identity& identity, std::string_view old_name,
             Unrecorded unrecorded)
-        : old_name_(old_name),
+        : udev_run_(udev_run),
+          old_name_(old_name),
           unrecorded_(unrecorded),
-          index_("E:ID_RDMA_INDEX=" + std::to_string(identity.device.index)),
-          name_("E:ID_RDMA_NAME=" + text::escape_property(identity.device.name))
+          index_(std::to_string(identity.device.index)),
+          name_(text::escape_property(identity.device.name))
     {
-        if (auto data = sysfs::Directory::open(udev_run + "/data"); data)
-            data_ = std::move(*data);
     }
 
     /// Whether the record is of this very device and knows no other name of it. Links and aliases
     /// of other rules in it may have been made of the old name just before a rename.
     [[nodiscard]] bool is_current(const std::string& number) const
     {
-        const auto record = data_ ? data_->read("c" + number) : sysfs::Attribute();
+        const auto record = UdevRecord::read(udev_run_, "c" + number);
         if (!record)
             return unrecorded_ == Unrecorded::is_right;
-        const auto lines = text::split(record.text, '\n');
-        const auto has = [&](const std::string& line) {
-            return std::find(lines.begin(), lines.end(), line) != lines.end();
-        };
-        return has(index_) && has(name_) &&
-               (old_name_.empty() || record.text.find(old_name_) == std::string::npos);
+        return record->property("ID_RDMA_INDEX") == index_ &&
+               record->property("ID_RDMA_NAME") == name_ &&
+               (old_name_.empty() || !record->mentions(old_name_));
     }
 
 private:
-    std::optional<sysfs::Directory> data_;
+    const std::string& udev_run_;
     std::string_view old_name_;
     Unrecorded unrecorded_;
     std::string index_;

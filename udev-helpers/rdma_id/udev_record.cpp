@@ -1,0 +1,24 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+#include "udev-helpers/rdma_id/udev_record.hpp"
+
+#include "core/base/file.hpp"
+#include "core/base/text.hpp"
+
+namespace rdmad::rdma_id {
+
+std::optional<UdevRecord> UdevRecord::read(const std::string& udev_run, const std::string& id)
+{
+    auto text = read_file(udev_run + "/data/" + id);
+    return text ? std::optional(UdevRecord(std::move(*text))) : std::nullopt;
+}
+
+std::optional<std::string> UdevRecord::property(const std::string& key) const
+{
+    const auto wanted = "E:" + key + "=";
+    for (const auto line : text::split(text_, '\n'))
+        if (line.starts_with(wanted))
+            return std::string(line.substr(wanted.size()));
+    return std::nullopt;
+}
+
+} // namespace rdmad::rdma_id

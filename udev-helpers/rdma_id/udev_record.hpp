@@ -1,0 +1,32 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+#pragma once
+
+#include <optional>
+#include <string>
+#include <string_view>
+
+namespace rdmad::rdma_id {
+
+/// What udev remembers of a device: "E:KEY=VALUE", "S:LINK" and other lines in a file below
+/// /run/udev/data (device_update_db(), libsystemd/sd-device).
+class UdevRecord {
+public:
+    /// id is "c231:192" by device number, "n7" by interface index, "+infiniband:mlx5_0" for what
+    /// has neither. None if there is none.
+    [[nodiscard]] static std::optional<UdevRecord> read(const std::string& udev_run,
+                                                        const std::string& id);
+
+    [[nodiscard]] std::optional<std::string> property(const std::string& key) const;
+    /// Whether it holds a text anywhere.
+    [[nodiscard]] bool mentions(std::string_view text) const
+    {
+        return text_.find(text) != std::string::npos;
+    }
+
+private:
+    explicit UdevRecord(std::string text) : text_(std::move(text)) {}
+
+    std::string text_;
+};
+
+} // namespace rdmad::rdma_id
