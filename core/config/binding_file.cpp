@@ -3,6 +3,7 @@
 
 #include "core/base/text.hpp"
 #include "core/config/sections.hpp"
+#include "core/config/specifiers.hpp"
 #include "core/naming/unit_name.hpp"
 
 #include <algorithm>
@@ -20,16 +21,14 @@ constexpr std::array<std::string_view, 2> restarts_known = {"return", "no"};
 // a unit for each would be a slip of the pen; the limit is what one file may ask of PID 1
 constexpr size_t max_units = 64;
 
-struct Specifier {
-    char letter;
-    std::string UnitSpecifiers::*value;
-};
-
-constexpr std::array specifiers_known = {
-    Specifier{'d', &UnitSpecifiers::device},    Specifier{'p', &UnitSpecifiers::port},
-    Specifier{'g', &UnitSpecifiers::port_guid}, Specifier{'n', &UnitSpecifiers::node_guid},
-    Specifier{'t', &UnitSpecifiers::link_type},
-};
+std::vector<Specifier> table(const UnitSpecifiers& of)
+{
+    return {{'d', of.device},
+            {'p', of.port},
+            {'g', of.port_guid},
+            {'n', of.node_guid},
+            {'t', of.link_type}};
+}
 
 /// Takes one of some words; an empty value is the first one, which is the default.
 template <typename Enum, size_t N>
@@ -47,29 +46,14 @@ std::string set_word(Enum& target, const std::array<std::string_view, N>& words,
     return "'" + text::escape_terminal(value) + "' is none of " + all;
 }
 
-const Specifier* find_specifier(char letter)
-{
-    const auto* found =
-        std::find_if(specifiers_known.begin(), specifiers_known.end(),
-                     [&](const Specifier& known) { return known.letter == letter; });
-    return found == specifiers_known.end() ? nullptr : found;
-}
-
 /// All that can be wrong with a unit before the port is known.
 std::string why_no_unit(std::string_view unit)
 {
     const auto quoted = "'" + text::escape_terminal(unit) + "'";
-    std::string sample;
-    for (size_t i = 0; i < unit.size(); i++) {
-        if (unit[i] != '%') {
-            sample += unit[i];
-        } else if (++i == unit.size() || !find_specifier(unit[i])) {
-            return quoted + " has a '%' that starts no specifier";
-        } else {
-            sample += 'x';
-        }
-    }
-    const auto why_not = naming::unit_refusal(sample);
+    const auto sampled = sample(unit, table({}));
+    if (!sampled)
+        return quoted + " has a '%' that starts no specifier";
+    const auto why_not = naming::unit_refusal(sampled.text);
     return why_not.empty() ? "" : quoted + " is refused: " + why_not;
 }
 
@@ -124,18 +108,11 @@ BindingFile parse_binding(const File& file)
 
 std::optional<std::string> expand_unit(std::string_view unit, const UnitSpecifiers& specifiers)
 {
-    std::string name;
-    for (size_t i = 0; i < unit.size(); i++) {
-        if (unit[i] != '%') {
-            name += unit[i];
-            continue;
-        }
-        const auto* known = ++i < unit.size() ? find_specifier(unit[i]) : nullptr;
-        if (!known || (specifiers.*(known->value)).empty())
-            return std::nullopt;
-        name += specifiers.*(known->value);
-    }
-    return naming::unit_refusal(name).empty() ? std::optional(std::move(name)) : std::nullopt;
+    const auto known = table(specifiers);
+    auto name = expand(unit, known);
+    if (!name || !naming::unit_refusal(name.text).empty())
+        return std::nullopt;
+    return std::move(name.text);
 }
 
 std::string_view to_string(BindingNode node)

@@ -3,37 +3,22 @@
 
 #include "core/base/text.hpp"
 #include "core/config/sections.hpp"
-
-#include <algorithm>
-#include <array>
+#include "core/config/specifiers.hpp"
 
 namespace rdmad::config {
 
 namespace {
 
-struct Specifier {
-    char letter;
-    std::string Specifiers::*value;
-    const char* what;
-};
-
-constexpr std::array specifiers_known = {
-    Specifier{'k', &Specifiers::original_name, "kernel's name"},
-    Specifier{'D', &Specifiers::driver, "driver"},
-    Specifier{'x', &Specifiers::prefix, "prefix"},
-    Specifier{'t', &Specifiers::link_type, "link type"},
-    Specifier{'n', &Specifiers::node_guid, "node GUID"},
-    Specifier{'g', &Specifiers::port_guid, "port GUID"},
-    Specifier{'N', &Specifiers::netdev, "network device"},
-    Specifier{'l', &Specifiers::port_label, "physical port label"},
-};
-
-const Specifier* find_specifier(char letter)
+std::vector<Specifier> table(const Specifiers& of)
 {
-    for (const auto& specifier : specifiers_known)
-        if (specifier.letter == letter)
-            return &specifier;
-    return nullptr;
+    return {{'k', of.original_name, "kernel's name"},
+            {'D', of.driver, "driver"},
+            {'x', of.prefix, "prefix"},
+            {'t', of.link_type, "link type"},
+            {'n', of.node_guid, "node GUID"},
+            {'g', of.port_guid, "port GUID"},
+            {'N', of.netdev, "network device"},
+            {'l', of.port_label, "physical port label"}};
 }
 
 std::string set_policies(LinkFile& link, const std::string& value)
@@ -55,17 +40,10 @@ std::string set_policies(LinkFile& link, const std::string& value)
 /// All that can be wrong with a name before the device is known.
 std::string set_name(LinkFile& link, const std::string& value)
 {
-    std::string sample;
-    for (size_t i = 0; i < value.size(); i++) {
-        if (value[i] != '%') {
-            sample += value[i];
-        } else if (++i == value.size() || !find_specifier(value[i])) {
-            return "'" + text::escape_terminal(value) + "' has a '%' that starts no specifier";
-        } else {
-            sample += 'x';
-        }
-    }
-    if (const auto why_not = naming::refusal(sample); !value.empty() && !why_not.empty())
+    const auto sampled = sample(value, table({}));
+    if (!sampled)
+        return "'" + text::escape_terminal(value) + "' has a '%' that starts no specifier";
+    if (const auto why_not = naming::refusal(sampled.text); !value.empty() && !why_not.empty())
         return "'" + text::escape_terminal(value) + "' is refused: " + why_not;
     link.name = value;
     return {};
@@ -112,23 +90,15 @@ LinkFile parse_link(const File& file)
 
 naming::Composed expand_name(std::string_view name, const Specifiers& specifiers)
 {
-    std::string out;
-    for (size_t i = 0; i < name.size(); i++) {
-        if (name[i] != '%') {
-            out += name[i];
-            continue;
-        }
-        const auto* specifier = ++i < name.size() ? find_specifier(name[i]) : nullptr;
-        if (!specifier)
-            return {.why_not = "it has a '%' that starts no specifier"};
-        const auto& value = specifiers.*(specifier->value);
-        if (value.empty())
-            return {.why_not = std::string("no ") + specifier->what + " for %" + name[i]};
-        out += value;
-    }
-    if (const auto why_not = naming::refusal(out); !why_not.empty())
-        return {.why_not = "'" + text::escape_terminal(out) + "' is refused: " + why_not};
-    return {.name = out};
+    const auto known = table(specifiers);
+    const auto out = expand(name, known);
+    if (out.has_unknown)
+        return {.why_not = "it has a '%' that starts no specifier"};
+    if (const auto* missing = out.without_value; missing)
+        return {.why_not = "no " + std::string(missing->what) + " for %" + missing->letter};
+    if (const auto why_not = naming::refusal(out.text); !why_not.empty())
+        return {.why_not = "'" + text::escape_terminal(out.text) + "' is refused: " + why_not};
+    return {.name = out.text};
 }
 
 } // namespace rdmad::config
