@@ -12,6 +12,13 @@ MOCK = 'modprobe -a ib_umad ib_uverbs; modprobe rdma_mock; udevadm settle'
 NODES = ('uverbs', 'umad', 'issm')
 
 
+# adapters that are there at boot: alone, as two functions, and one that the firmware numbers 3
+BOARD = ('-device', 'edu,id=single,addr=0x5',
+         '-device', 'edu,id=first,addr=0x6.0,multifunction=on', '-device', 'edu,id=second,addr=0x6.1',
+         '-device', 'edu,id=onboard,addr=0x7',
+         '-smbios', 'type=41,designation=onboard,instance=3,kind=ethernet,pcidev=onboard')
+
+
 class Failure(Exception):
     """What was expected, and what was seen instead."""
 

@@ -11,11 +11,7 @@ ALL = '[Match]\nOriginalName=*\n[Link]\n'
 # hot-plugged below: SR-IOV needs an NVMe controller, which machines with QEMU's snapshots cannot have from the start
 SRIOV = {'driver': 'nvme', 'sriov_max_vfs': 4, 'sriov_vq_flexible': 8, 'sriov_vi_flexible': 4, 'max_ioqpairs': 10,
          'msix_qsize': 10}
-BOARD = ('-device', 'edu,id=single,addr=0x5',
-         '-device', 'edu,id=first,addr=0x6.0,multifunction=on', '-device', 'edu,id=second,addr=0x6.1',
-         '-device', 'edu,id=onboard,addr=0x7',
-         '-smbios', 'type=41,designation=onboard,instance=3,kind=ethernet,pcidev=onboard',
-         '-device', 'nvme-subsys,id=ss1', '-device', 'nvme-subsys,id=ss2', '-device', 'nvme-subsys,id=ss3')
+BOARD = labs.BOARD + ('-device', 'nvme-subsys,id=ss1', '-device', 'nvme-subsys,id=ss2', '-device', 'nvme-subsys,id=ss3')
 # slots have their numbers from PCI Express, not from ACPI
 SLOTS = ('-global', 'ICH9-LPC.acpi-pci-hotplug-with-bridge-support=off')
 
