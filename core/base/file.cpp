@@ -5,18 +5,33 @@
 #include "core/base/unique_fd.hpp"
 
 #include <cerrno>
+#include <cstdio>
 #include <dirent.h>
 #include <string_view>
+#include <sys/stat.h>
 
 namespace rdmad {
 
 namespace {
 
-constexpr size_t max_size = 65536;
+/// 0, or an errno value.
+int write_all(const std::string& path, const std::string& text, Durable durable)
+{
+    const UniqueFd file(
+        open(path.c_str(), O_WRONLY | O_CREAT | O_TRUNC | O_NOFOLLOW | O_CLOEXEC, 0644));
+    if (!file)
+        return errno;
+    const ssize_t written = write(file.get(), text.data(), text.size());
+    if (written != static_cast<ssize_t>(text.size()))
+        return written < 0 ? errno : ENOSPC;
+    const bool is_done =
+        fchmod(file.get(), 0644) == 0 && (durable == Durable::no || fsync(file.get()) == 0);
+    return is_done ? 0 : errno;
+}
 
 } // namespace
 
-Result<std::string> read_file(const std::string& path)
+Result<std::string> read_file(const std::string& path, size_t max_size)
 {
     const UniqueFd file(open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY));
     if (!file)
@@ -35,6 +50,28 @@ Result<std::string> read_file(const std::string& path)
         return fail(EFBIG, path);
     text.resize(size);
     return text;
+}
+
+Result<void> replace_file(const std::string& path, const std::string& temporary,
+                          const std::string& text, Durable durable)
+{
+    int error = write_all(temporary, text, durable);
+    if (error == 0 && rename(temporary.c_str(), path.c_str()) < 0)
+        error = errno;
+    if (error != 0) {
+        unlink(temporary.c_str());
+        return fail(error, path);
+    }
+    if (durable == Durable::yes)
+        sync_directory(path.substr(0, path.rfind('/')));
+    return {};
+}
+
+void sync_directory(const std::string& path)
+{
+    const UniqueFd directory(open(path.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC));
+    if (directory)
+        (void)fsync(directory.get());
 }
 
 std::vector<std::string> names_in(const std::string& path, int parent)

@@ -195,4 +195,12 @@ std::string quote_json(std::string_view value)
     return out += '"';
 }
 
+uint64_t stable_hash(std::string_view text)
+{
+    uint64_t value = 14695981039346656037ULL;
+    for (const char c : text)
+        value = (value ^ static_cast<unsigned char>(c)) * 1099511628211ULL;
+    return value;
+}
+
 } // namespace rdmad::text

@@ -43,4 +43,8 @@ namespace rdmad::text {
 /// A JSON string with its quotes. Bytes that are not UTF-8 become U+FFFD.
 [[nodiscard]] std::string quote_json(std::string_view value);
 
+/// FNV-1a, 64 bits: for names that have to be the same in every build. No protection against
+/// whoever looks for collisions.
+[[nodiscard]] uint64_t stable_hash(std::string_view text);
+
 } // namespace rdmad::text

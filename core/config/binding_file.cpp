@@ -15,8 +15,11 @@ namespace {
 
 constexpr std::array<std::string_view, 3> nodes = {"uverbs", "umad", "issm"};
 constexpr std::array<std::string_view, 2> requires_known = {"all", "any"};
-constexpr std::array<std::string_view, 2> waits_known = {"present", "active"};
+constexpr std::array<std::string_view, 3> waits_known = {"present", "active", "ready"};
 constexpr std::array<std::string_view, 2> restarts_known = {"return", "no"};
+constexpr std::array<std::string_view, 2> replacements_known = {"start", "wait"};
+constexpr std::array<std::string_view, 2> blocks_known = {"report", "stop"};
+constexpr std::array<std::string_view, 3> stages = {"applications", "initiators", "targets"};
 
 // a unit for each would be a slip of the pen; the limit is what one file may ask of PID 1
 constexpr size_t max_units = 64;
@@ -86,6 +89,12 @@ std::string set_binding(BindingFile& binding, const std::string& key, const std:
         return set_word(binding.wait_for, waits_known, value);
     if (key == "Restart")
         return set_word(binding.restart, restarts_known, value);
+    if (key == "OnReplaced")
+        return set_word(binding.on_replaced, replacements_known, value);
+    if (key == "OnBlocked")
+        return set_word(binding.on_blocked, blocks_known, value);
+    if (key == "Stage")
+        return set_word(binding.stage, stages, value);
     return key == "Description" ? "" : "there is no such key in [Binding]";
 }
 
@@ -118,6 +127,26 @@ std::optional<std::string> expand_unit(std::string_view unit, const UnitSpecifie
 std::string_view to_string(BindingNode node)
 {
     return nodes[static_cast<size_t>(node)];
+}
+
+std::string_view to_string(WaitFor wait_for)
+{
+    return waits_known[static_cast<size_t>(wait_for)];
+}
+
+std::string_view to_string(OnReplaced on_replaced)
+{
+    return replacements_known[static_cast<size_t>(on_replaced)];
+}
+
+std::string_view to_string(OnBlocked on_blocked)
+{
+    return blocks_known[static_cast<size_t>(on_blocked)];
+}
+
+std::string_view to_string(Stage stage)
+{
+    return stages[static_cast<size_t>(stage)];
 }
 
 } // namespace rdmad::config

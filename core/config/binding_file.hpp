@@ -14,7 +14,14 @@ enum class BindingNode { uverbs, umad, issm };
 /// Whether a unit that is bound to several ports needs all of them, or one.
 enum class Require { all, any };
 /// What a port must be before the unit starts: there, or ready for traffic.
-enum class WaitFor { present, active };
+enum class WaitFor { present, active, ready };
+/// Whether it starts by itself with a device that replaced another.
+enum class OnReplaced { start, wait };
+/// Where a unit stands in the order of those that live with the same device: those of a later value
+/// start before the others, and stop after them.
+enum class Stage { applications, initiators, targets };
+/// What is done about a unit that keeps a device from being removed.
+enum class OnBlocked { report, stop };
 /// Whether a unit that an unplug stopped is started when the device returns.
 enum class Restart { on_return, no };
 
@@ -27,6 +34,9 @@ struct BindingFile {
     Require require = Require::all;
     WaitFor wait_for = WaitFor::present;
     Restart restart = Restart::on_return;
+    OnReplaced on_replaced = OnReplaced::start;
+    OnBlocked on_blocked = OnBlocked::report;
+    Stage stage = Stage::applications;
     std::vector<Problem> problems = {};
 };
 
@@ -46,5 +56,9 @@ struct UnitSpecifiers {
                                                      const UnitSpecifiers& specifiers);
 
 [[nodiscard]] std::string_view to_string(BindingNode node);
+[[nodiscard]] std::string_view to_string(WaitFor wait_for);
+[[nodiscard]] std::string_view to_string(OnReplaced on_replaced);
+[[nodiscard]] std::string_view to_string(OnBlocked on_blocked);
+[[nodiscard]] std::string_view to_string(Stage stage);
 
 } // namespace rdmad::config

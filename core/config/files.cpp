@@ -7,6 +7,7 @@
 #include <iterator>
 #include <map>
 #include <sys/stat.h>
+#include <unistd.h>
 
 namespace rdmad::config {
 
@@ -49,6 +50,15 @@ void add(File& file, const std::string& path)
     std::move(ini.problems.begin(), ini.problems.end(), std::back_inserter(file.problems));
 }
 
+void read(File& file, const std::string& root, const std::vector<std::string>& folders)
+{
+    if (!file.path.empty() && !is_hidden(file.path))
+        add(file, file.path);
+    for (const auto& [name, path] : find(root, folders, "/" + file.name + ".d", ".conf"))
+        if (!is_hidden(path))
+            add(file, path);
+}
+
 } // namespace
 
 std::vector<File> read_files(const std::string& root, const std::vector<std::string>& folders,
@@ -59,13 +69,22 @@ std::vector<File> read_files(const std::string& root, const std::vector<std::str
         if (is_hidden(path))
             continue;
         File file{.name = name, .path = path};
-        add(file, path);
-        for (const auto& [drop_in, drop_in_path] : find(root, folders, "/" + name + ".d", ".conf"))
-            if (!is_hidden(drop_in_path))
-                add(file, drop_in_path);
+        read(file, root, folders);
         files.push_back(std::move(file));
     }
     return files;
+}
+
+File read_one_file(const std::string& root, const std::vector<std::string>& folders,
+                   const std::string& name)
+{
+    File file{.name = name};
+    for (const auto& folder : folders)
+        if (auto path = root + folder + "/" + name;
+            file.path.empty() && access(path.c_str(), F_OK) == 0)
+            file.path = std::move(path);
+    read(file, root, folders);
+    return file;
 }
 
 } // namespace rdmad::config

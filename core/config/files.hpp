@@ -24,4 +24,8 @@ struct File {
                                            const std::vector<std::string>& folders,
                                            const std::string& suffix);
 
+/// The one file of that name that counts, and its drop-ins, which count even if there is none.
+[[nodiscard]] File read_one_file(const std::string& root, const std::vector<std::string>& folders,
+                                 const std::string& name);
+
 } // namespace rdmad::config

@@ -166,4 +166,15 @@ bool split_words(std::string_view value, std::vector<std::string>& words)
     return quote == 0;
 }
 
+std::string quote_word(std::string_view text)
+{
+    std::string word;
+    for (const char c : text) {
+        if (std::string_view("\\\"' \t").find(c) != std::string_view::npos)
+            word += '\\';
+        word += c;
+    }
+    return word;
+}
+
 } // namespace rdmad::config

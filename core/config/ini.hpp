@@ -43,4 +43,7 @@ struct Ini {
 /// is. False if a quote does not end.
 [[nodiscard]] bool split_words(std::string_view value, std::vector<std::string>& words);
 
+/// A text as one word of a list: split_words() gives it back.
+[[nodiscard]] std::string quote_word(std::string_view text);
+
 } // namespace rdmad::config

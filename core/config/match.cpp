@@ -174,7 +174,8 @@ std::string Match::set(const std::string& key, const std::string& value)
         patterns.add(words);
         return {};
     }
-    if (key == "Virtualization") {
+    // a unit has ConditionVirtualization= for that
+    if (key == "Virtualization" && of_ == Of::device) {
         if (words.size() > 1)
             return "takes one word";
         virtualization_ = words.empty() ? std::nullopt : std::optional(words[0]);
@@ -199,6 +200,22 @@ bool Match::empty() const
     return std::all_of(lists_.begin(), lists_.end(),
                        [](const auto& list) { return list.second.empty(); }) &&
            properties_.empty() && kernel_command_line_.empty() && !virtualization_;
+}
+
+std::vector<std::string> Match::port_guids() const
+{
+    return literals_of("PortGUID");
+}
+
+std::vector<std::string> Match::node_guids() const
+{
+    return literals_of("NodeGUID");
+}
+
+std::vector<std::string> Match::literals_of(std::string_view key) const
+{
+    const auto found = lists_.find(key);
+    return found == lists_.end() ? std::vector<std::string>() : found->second.literals();
 }
 
 std::string Match::why_not(const Facts& facts) const

@@ -50,10 +50,16 @@ public:
         return !properties_.empty();
     }
 
+    /// The GUIDs that PortGUID= or NodeGUID= names one by one; none if it has patterns.
+    [[nodiscard]] std::vector<std::string> port_guids() const;
+    [[nodiscard]] std::vector<std::string> node_guids() const;
+
     /// Empty if it holds, else the key that does not: "Driver=mlx5_* does not match 'siw'".
     [[nodiscard]] std::string why_not(const Facts& facts) const;
 
 private:
+    [[nodiscard]] std::vector<std::string> literals_of(std::string_view key) const;
+
     Of of_ = Of::device;
     /// By key; std::map for messages in an order that stays.
     std::map<std::string, PatternList, std::less<>> lists_;

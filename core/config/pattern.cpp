@@ -42,6 +42,17 @@ bool PatternList::holds(const std::vector<std::string_view>& values) const
     return found || !has_positive;
 }
 
+std::vector<std::string> PatternList::literals() const
+{
+    std::vector<std::string> words;
+    for (const auto& pattern : patterns_) {
+        if (pattern.is_negated || pattern.glob.find_first_of("*?[\\") != std::string::npos)
+            return {};
+        words.push_back(pattern.glob);
+    }
+    return words;
+}
+
 std::string PatternList::text() const
 {
     // one "!" in front negates a whole list

@@ -29,6 +29,9 @@ public:
     {
         return holds(std::vector<std::string_view>{value});
     }
+    /// The only values that the list could hold for; none if there is a pattern or a "!" among
+    /// them.
+    [[nodiscard]] std::vector<std::string> literals() const;
     /// For a message: as they were given, or each with its own "!" where only some are negated.
     [[nodiscard]] std::string text() const;
 

@@ -44,6 +44,12 @@ std::string unit_refusal(std::string_view unit)
         return "it begins with '@'";
     if (at + 1 == dot)
         return "it is a template without an instance";
+    const auto name = unit.substr(0, dot);
+    if (unit.ends_with(".slice") &&
+        (name.starts_with('-') || name.ends_with('-') || name.find("--") != std::string_view::npos))
+        return "a slice has no part without a name between its dashes";
+    if (name == "rdmad" || name.starts_with("rdmad-"))
+        return "it is one of rdmad itself";
     return {};
 }
 

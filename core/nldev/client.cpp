@@ -5,6 +5,7 @@
 
 #include <algorithm>
 #include <cerrno>
+#include <iterator>
 #include <linux/netlink.h>
 
 namespace rdmad::nldev {
@@ -120,6 +121,27 @@ Result<std::optional<CharDevice>> Client::char_device(std::string_view type, uin
                            wire::parse_char_device, {EOPNOTSUPP, ENODEV, EINVAL});
 }
 
+Result<std::vector<CmId>> Client::cm_ids(uint32_t index)
+{
+    Result<std::vector<CmId>> all;
+    auto closed = collect(
+        {.command = RDMA_NLDEV_CMD_RES_CM_ID_GET, .flags = NLM_F_DUMP, .device_index = index},
+        [&](wire::Bytes payload) {
+            auto some = wire::parse_cm_ids(payload);
+            if (!some)
+                all = tl::unexpected<Error>(std::move(some).error());
+            else if (all)
+                std::move(some->begin(), some->end(), std::back_inserter(*all));
+            return false;
+        });
+    if (!closed)
+        return tl::unexpected<Error>(std::move(closed).error());
+    const auto error = (*closed)->error;
+    if (error != 0 && error != EINVAL && error != ENODEV)
+        return refused(**closed);
+    return all;
+}
+
 Result<System> Client::system()
 {
     auto answer = get<System>({.command = RDMA_NLDEV_CMD_SYS_GET}, wire::parse_system, {});
@@ -141,13 +163,14 @@ Result<void> Client::rename(uint32_t index, std::string_view name)
     return {};
 }
 
-Result<std::optional<Device>> Client::find_device(std::string_view name)
+template <typename IsWanted>
+Result<std::optional<Device>> Client::find_in_dump(IsWanted is_wanted)
 {
     Result<Device> device;
     auto closed =
         collect({.command = RDMA_NLDEV_CMD_GET, .flags = NLM_F_DUMP}, [&](wire::Bytes payload) {
             device = wire::parse_device(payload);
-            return !device || device->name == name;
+            return !device || is_wanted(*device);
         });
     if (!closed)
         return tl::unexpected<Error>(std::move(closed).error());
@@ -158,6 +181,27 @@ Result<std::optional<Device>> Client::find_device(std::string_view name)
         return tl::unexpected<Error>(std::move(reset).error());
     return std::move(device).map(
         [](Device&& found) { return std::optional<Device>(std::move(found)); });
+}
+
+Result<std::optional<Device>> Client::find_device(std::string_view name)
+{
+    return find_in_dump([&](const Device& device) { return device.name == name; });
+}
+
+Result<std::set<uint32_t>> Client::listed()
+{
+    std::set<uint32_t> indexes;
+    auto found = find_in_dump([&](const Device& device) {
+        indexes.insert(device.index);
+        return false;
+    });
+    return std::move(found).map([&](const auto&) { return std::move(indexes); });
+}
+
+Result<bool> Client::is_listed(uint32_t index)
+{
+    return find_in_dump([&](const Device& device) { return device.index == index; })
+        .map([](const auto& found) { return found.has_value(); });
 }
 
 } // namespace rdmad::nldev

@@ -6,6 +6,8 @@
 #include "core/nldev/wire.hpp"
 
 #include <initializer_list>
+#include <set>
+#include <vector>
 
 namespace rdmad::nldev {
 
@@ -33,6 +35,18 @@ public:
     /// dump that runs while any device is removed can skip others, and is not marked.
     [[nodiscard]] Result<std::optional<Device>> find_device(std::string_view name);
 
+    /// Whether a dump has a device. From the moment that the kernel begins to remove one, no dump
+    /// has it, while device() answers until whoever holds it has let go (disable_device(),
+    /// drivers/infiniband/core/device.c). As above, false alone is no proof.
+    [[nodiscard]] Result<bool> is_listed(uint32_t index);
+
+    /// Indexes of all that a dump has; as above, what is not among them may be there.
+    [[nodiscard]] Result<std::set<uint32_t>> listed();
+
+    /// Ends of connections on a device, and what waits for some. None if no device has that index,
+    /// or it is being removed. Costs the more, the more connections there are.
+    [[nodiscard]] Result<std::vector<CmId>> cm_ids(uint32_t index);
+
     [[nodiscard]] Result<System> system();
 
     /// Gives a device a name, and waits for the kernel's answer. EEXIST: another device has it;
@@ -40,6 +54,9 @@ public:
     [[nodiscard]] Result<void> rename(uint32_t index, std::string_view name);
 
 private:
+    /// The first device of a dump for which is_wanted holds.
+    template <typename IsWanted>
+    [[nodiscard]] Result<std::optional<Device>> find_in_dump(IsWanted is_wanted);
     template <typename T>
     using Parser = Result<T> (*)(wire::Bytes);
 

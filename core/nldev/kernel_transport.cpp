@@ -16,6 +16,28 @@ constexpr size_t buffer_size = 16384;
 
 } // namespace
 
+// Not nl_recv(): it reads each datagram twice, or tells of a truncated one by an error without
+// saying whose it was.
+Result<Datagram> receive_datagram(int socket, std::span<std::byte> buffer, const char* name)
+{
+    sockaddr_nl sender = {};
+    iovec where = {buffer.data(), buffer.size()};
+    msghdr header = {};
+    header.msg_name = &sender;
+    header.msg_namelen = sizeof sender;
+    header.msg_iov = &where;
+    header.msg_iovlen = 1;
+
+    ssize_t size;
+    do
+        size = recvmsg(socket, &header, MSG_DONTWAIT);
+    while (size < 0 && errno == EINTR);
+    if (size < 0)
+        return fail(errno == EAGAIN ? ENODATA : errno, name);
+    return Datagram{buffer.first(static_cast<size_t>(size)), sender.nl_pid,
+                    (header.msg_flags & MSG_TRUNC) != 0};
+}
+
 KernelTransport::KernelTransport(Socket socket)
     : socket_(std::move(socket)), buffer_(std::make_unique_for_overwrite<std::byte[]>(buffer_size))
 {
@@ -54,31 +76,13 @@ Result<void> KernelTransport::send(std::string_view message)
     return {};
 }
 
-// Not nl_recv(): it reads each datagram twice, or tells of a truncated one by an error without
-// saying whose it was.
-//
 // Nothing is waited for: the kernel handles a request within send(), modules to load included, and
 // the next step of a dump within the receive() before it (netlink_unicast_kernel(),
 // netlink_recvmsg(), net/netlink/af_netlink.c). An answer that is not there now never comes.
 Result<Datagram> KernelTransport::receive()
 {
-    sockaddr_nl sender = {};
-    iovec where = {buffer_.get(), buffer_size};
-    msghdr header = {};
-    header.msg_name = &sender;
-    header.msg_namelen = sizeof sender;
-    header.msg_iov = &where;
-    header.msg_iovlen = 1;
-
-    ssize_t size;
-    do
-        size = recvmsg(nl_socket_get_fd(socket_.get()), &header, MSG_DONTWAIT);
-    while (size < 0 && errno == EINTR);
-    if (size < 0)
-        return fail(errno == EAGAIN ? ENODATA : errno, "receiving from RDMA netlink");
-    return Datagram{{buffer_.get(), static_cast<size_t>(size)},
-                    sender.nl_pid,
-                    (header.msg_flags & MSG_TRUNC) != 0};
+    return receive_datagram(nl_socket_get_fd(socket_.get()), {buffer_.get(), buffer_size},
+                            "receiving from RDMA netlink");
 }
 
 Result<void> KernelTransport::reset()

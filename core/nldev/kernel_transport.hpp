@@ -6,8 +6,13 @@
 
 #include <memory>
 #include <netlink/socket.h>
+#include <span>
 
 namespace rdmad::nldev {
+
+/// The next datagram of a netlink socket, as far as it fits. ENODATA: there is none now.
+[[nodiscard]] Result<Datagram> receive_datagram(int socket, std::span<std::byte> buffer,
+                                                const char* name);
 
 /// A NETLINK_RDMA socket of libnl. Opening one loads ib_core (net-pf-16-proto-20).
 class KernelTransport final : public Transport {

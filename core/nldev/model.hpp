@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 #pragma once
 
+#include "core/base/socket_address.hpp"
+
 #include <cstdint>
 #include <optional>
 #include <string>
@@ -52,6 +54,23 @@ struct CharDevice {
 struct System {
     bool shared_namespaces = true; ///< every network namespace sees every device
     bool has_monitor = false;      ///< since 6.12: the NOTIFY group says something
+};
+
+/// RDMA_NLDEV_CMD_MONITOR: something happened to a device. What, the kernel is asked for: messages
+/// can be lost, and come later than what they tell of.
+struct Notification {
+    std::optional<uint32_t> device_index; ///< none: a network device got another name
+};
+
+/// RDMA_NLDEV_CMD_RES_CM_ID_GET, fill_res_cm_id_entry(): an end of a connection, or what waits for
+/// some.
+struct CmId {
+    static constexpr uint8_t listening = 8; ///< RDMA_CM_LISTEN, include/rdma/rdma_cm.h
+
+    std::optional<uint8_t> state;           ///< enum rdma_cm_state
+    std::optional<SocketAddress> source;    ///< none: it has no address yet
+    std::optional<std::string> kernel_user; ///< "nvmet_rdma"; none: a process has it
+    std::optional<uint32_t> pid;            ///< of that
 };
 
 } // namespace rdmad::nldev

@@ -13,6 +13,8 @@ constexpr uint16_t attr_dev_type = 99;          // RDMA_NLDEV_ATTR_DEV_TYPE, Lin
 constexpr uint16_t attr_parent_name = 100;      // RDMA_NLDEV_ATTR_PARENT_NAME, Linux 6.11
 constexpr uint16_t attr_name_assign_type = 101; // RDMA_NLDEV_ATTR_NAME_ASSIGN_TYPE, Linux 6.11
 constexpr uint16_t attr_monitor_mode = 103;     // RDMA_NLDEV_SYS_ATTR_MONITOR_MODE, Linux 6.12
+constexpr uint16_t command_monitor = 28;        // RDMA_NLDEV_CMD_MONITOR, Linux 6.12
+constexpr int group_notify = 4;                 // RDMA_NL_GROUP_NOTIFY, Linux 6.12
 
 constexpr uint16_t message_type(uint16_t command)
 {

@@ -2,105 +2,19 @@
 #include "core/nldev/wire.hpp"
 
 #include "core/base/c_ptr.hpp"
+#include "core/nldev/attributes.hpp"
 #include "core/nldev/uapi.hpp"
 
 #include <algorithm>
 #include <cerrno>
 #include <cstring>
-#include <initializer_list>
-#include <netlink/attr.h>
+#include <linux/if_addr.h>
+#include <linux/rtnetlink.h>
 #include <netlink/msg.h>
-#include <variant>
 
 namespace rdmad::nldev::wire {
 
 namespace {
-
-tl::unexpected<Error> malformed(std::string what)
-{
-    return fail(EBADMSG, std::move(what));
-}
-
-/// One attribute that we know: its number and where its value goes.
-struct Field {
-    uint16_t type;
-    std::variant<std::string*, uint32_t*, std::optional<std::string>*, std::optional<uint8_t>*,
-                 std::optional<uint32_t>*, std::optional<uint64_t>*, uint64_t*>
-        target;
-};
-
-/// The value must have just the size of T; attributes are aligned to 4 bytes only.
-template <typename T>
-std::optional<T> decode(Bytes value)
-{
-    if (value.size() != sizeof(T))
-        return std::nullopt;
-    T number;
-    memcpy(&number, value.data(), sizeof number);
-    return number;
-}
-
-/// The kernel ends its strings with one NUL (nla_put_string()).
-template <>
-std::optional<std::string> decode<std::string>(Bytes value)
-{
-    const auto* text = reinterpret_cast<const char*>(value.data());
-    if (value.empty() || memchr(text, '\0', value.size()) != text + value.size() - 1)
-        return std::nullopt;
-    return std::string(text, value.size() - 1);
-}
-
-template <typename T>
-bool store(T* target, Bytes value)
-{
-    auto decoded = decode<T>(value);
-    if (!decoded)
-        return false;
-    *target = std::move(*decoded);
-    return true;
-}
-
-template <typename T>
-bool store(std::optional<T>* target, Bytes value)
-{
-    auto decoded = decode<T>(value);
-    if (!decoded)
-        return false;
-    *target = std::move(decoded);
-    return true;
-}
-
-/// libnl's walk stops without a word where an attribute is longer than what is left; here that is
-/// an error.
-Result<void> parse_attributes(Bytes payload, std::initializer_list<Field> fields)
-{
-    int left = static_cast<int>(payload.size());
-    const auto* attribute = reinterpret_cast<const nlattr*>(payload.data());
-    while (nla_ok(attribute, left)) {
-        const auto type = static_cast<uint16_t>(nla_type(attribute));
-        for (const Field& field : fields) {
-            const Bytes value(static_cast<const std::byte*>(nla_data(attribute)),
-                              static_cast<size_t>(nla_len(attribute)));
-            if (field.type == type &&
-                !std::visit([&](auto* target) { return store(target, value); }, field.target))
-                return malformed("netlink attribute " + std::to_string(type) +
-                                 " has a bad value of " + std::to_string(value.size()) + " bytes");
-        }
-        attribute = nla_next(attribute, &left);
-    }
-    if (left > 0)
-        return malformed("netlink attributes end in " + std::to_string(left) +
-                         " bytes that are none");
-    return {};
-}
-
-template <typename T>
-Result<T> parsed(T value, Result<void> outcome)
-{
-    if (!outcome)
-        return tl::unexpected<Error>(std::move(outcome).error());
-    return value;
-}
 
 /// The text of an extended ACK, behind the error code, the request's header and, if not capped, its
 /// payload (netlink_ack(), net/netlink/af_netlink.c).
@@ -233,6 +147,56 @@ Result<System> parse_system(Bytes payload)
     auto outcome = parse_attributes(
         payload, {{RDMA_NLDEV_SYS_ATTR_NETNS_MODE, &shared}, {uapi::attr_monitor_mode, &monitor}});
     return parsed(System{shared.value_or(1) != 0, monitor.value_or(0) != 0}, std::move(outcome));
+}
+
+Result<std::vector<CmId>> parse_cm_ids(Bytes payload)
+{
+    Bytes table;
+    std::vector<CmId> ids;
+    auto outcome = parse_attributes(payload, {{RDMA_NLDEV_ATTR_RES_CM_ID, &table}});
+    if (outcome)
+        outcome = walk_attributes(table, [&](uint16_t type, Bytes entry) -> Result<void> {
+            if (type != RDMA_NLDEV_ATTR_RES_CM_ID_ENTRY)
+                return {};
+            CmId id;
+            Bytes source;
+            auto parsed_entry =
+                parse_attributes(entry, {{RDMA_NLDEV_ATTR_RES_STATE, &id.state},
+                                         {RDMA_NLDEV_ATTR_RES_SRC_ADDR, &source},
+                                         {RDMA_NLDEV_ATTR_RES_KERN_NAME, &id.kernel_user},
+                                         {RDMA_NLDEV_ATTR_RES_PID, &id.pid}});
+            id.source = socket_address_of(source);
+            ids.push_back(std::move(id));
+            return parsed_entry;
+        });
+    return parsed(std::move(ids), std::move(outcome));
+}
+
+Result<Notification> parse_notification(Bytes payload)
+{
+    Notification notification;
+    auto outcome =
+        parse_attributes(payload, {{RDMA_NLDEV_ATTR_DEV_INDEX, &notification.device_index}});
+    return parsed(notification, std::move(outcome));
+}
+
+std::optional<uint32_t> parse_link_index(const Message& message)
+{
+    const auto read = [&](auto header) {
+        const bool is_whole = message.payload.size() >= sizeof header;
+        if (is_whole)
+            memcpy(&header, message.payload.data(), sizeof header);
+        return is_whole ? std::optional(header) : std::nullopt;
+    };
+    if (message.type == RTM_NEWLINK || message.type == RTM_DELLINK) {
+        const auto header = read(ifinfomsg());
+        return header ? std::optional(static_cast<uint32_t>(header->ifi_index)) : std::nullopt;
+    }
+    if (message.type == RTM_NEWADDR || message.type == RTM_DELADDR) {
+        const auto header = read(ifaddrmsg());
+        return header ? std::optional(header->ifa_index) : std::nullopt;
+    }
+    return std::nullopt;
 }
 
 Result<std::string> build(const Request& request, uint32_t sequence)

@@ -10,6 +10,7 @@
 #include <span>
 #include <string>
 #include <string_view>
+#include <vector>
 
 // RDMA netlink as bytes. Pure and total: any bytes give a value or EBADMSG with the reason, nothing
 // is read beyond them and nothing is remembered. Unknown attributes are skipped, of an attribute
@@ -46,6 +47,13 @@ struct Status {
 [[nodiscard]] Result<Port> parse_port(Bytes payload);
 [[nodiscard]] Result<CharDevice> parse_char_device(Bytes payload);
 [[nodiscard]] Result<System> parse_system(Bytes payload);
+/// All of one message of a dump.
+[[nodiscard]] Result<std::vector<CmId>> parse_cm_ids(Bytes payload);
+[[nodiscard]] Result<Notification> parse_notification(Bytes payload);
+
+/// Of a message of rtnetlink(7): the index of the network device that changed, or one of whose
+/// addresses did. None: it is about something else, or malformed.
+[[nodiscard]] std::optional<uint32_t> parse_link_index(const Message& message);
 
 /// A request and where it goes; what is empty is not sent.
 struct Request {

@@ -100,6 +100,20 @@ bool RdmaDevice::has_roce_gid(uint32_t port) const
     return false;
 }
 
+bool RdmaDevice::has_address(uint32_t port) const
+{
+    constexpr std::string_view link_local = "fe80:0000:0000:0000:";
+    constexpr std::string_view none = "0000:0000:0000:0000:0000:0000:0000:0000";
+    for (uint32_t i = 0; i < max_gids; i++) {
+        const auto gid = directory_.read(port_path(port, "gids/" + std::to_string(i)));
+        if (gid.state == Attribute::State::missing)
+            return false;
+        if (gid && !gid.text.empty() && gid.text != none && !gid.text.starts_with(link_local))
+            return true;
+    }
+    return false;
+}
+
 std::optional<std::string> RdmaDevice::driver() const
 {
     return directory_.link_name("device/driver");

@@ -41,6 +41,9 @@ public:
     [[nodiscard]] Attribute link_layer(uint32_t port) const;
     /// Whether any GID of the port is a RoCE GID.
     [[nodiscard]] bool has_roce_gid(uint32_t port) const;
+    /// Whether the GID table has an address that others can reach: any GID that is not link-local.
+    /// Of a RoCE port.
+    [[nodiscard]] bool has_address(uint32_t port) const;
     /// Name of the bus driver: mlx5_core. None for a device without a parent, such as rxe and siw.
     [[nodiscard]] std::optional<std::string> driver() const;
     /// Name of the parent device: 0000:01:00.0.

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
+#include "core/nldev/devlink.hpp"
 #include "core/nldev/uapi.hpp"
 #include "core/nldev/wire.hpp"
 #include "tests/fuzz/fuzz.hpp"
@@ -6,7 +7,10 @@
 #include <algorithm>
 #include <cerrno>
 #include <cstring>
+#include <linux/genetlink.h>
+#include <linux/if_addr.h>
 #include <linux/netlink.h>
+#include <linux/rtnetlink.h>
 
 // The input is one datagram. Every parser gets every payload, whatever its type: who answers what
 // is the kernel's promise, not ours.
@@ -104,6 +108,33 @@ void check_port(Bytes payload)
     require_optional(port->netdev, payload, RDMA_NLDEV_ATTR_NDEV_NAME);
 }
 
+void check_devlink(Bytes payload)
+{
+    const auto notice = nldev::parse_devlink(payload);
+    if (!notice)
+        return require_reason(notice.error());
+    const auto* name = reinterpret_cast<const char*>(payload.data());
+    require(payload.size() >= sizeof(genlmsghdr), "a header is whole");
+    require(notice->device.empty() ||
+                std::string_view(name, payload.size()).find(notice->device) != std::string::npos,
+            "a device is one that was named");
+    const bool is_of_all = notice->reloads && (notice->is_healthy || notice->is_gone);
+    require(!notice->device.empty() && !is_of_all, "what is told is of a device, and one thing");
+}
+
+void check_cm_ids(Bytes payload)
+{
+    const auto ids = wire::parse_cm_ids(payload);
+    if (!ids)
+        return require_reason(ids.error());
+    const auto table = last_value(payload, RDMA_NLDEV_ATTR_RES_CM_ID);
+    require(ids->empty() || table, "without a table there is none");
+    require(!table || ids->size() * header_size <= table->size(), "each has an attribute");
+    for (const auto& id : *ids)
+        require(!id.kernel_user || id.kernel_user->find('\0') == std::string::npos,
+                "a text holds no NUL");
+}
+
 void check_char_device(Bytes payload)
 {
     const auto device = wire::parse_char_device(payload);
@@ -125,6 +156,14 @@ void check_system(Bytes payload)
             "a kernel that tells nothing has no monitor");
 }
 
+void check_notification(Bytes payload)
+{
+    const auto notification = wire::parse_notification(payload);
+    if (!notification)
+        return require_reason(notification.error());
+    require_optional(notification->device_index, payload, RDMA_NLDEV_ATTR_DEV_INDEX);
+}
+
 void check_status(wire::Message message)
 {
     for (const uint16_t type : {uint16_t{NLMSG_ERROR}, uint16_t{NLMSG_DONE}}) {
@@ -137,6 +176,21 @@ void check_status(wire::Message message)
         require(status->error >= 0 && status->error <= 4095, "an error is an errno value");
         require(status->text.find('\0') == std::string::npos, "a text holds no NUL");
         require(status->text.size() <= message.payload.size(), "the words are the message's");
+    }
+}
+
+void check_link(wire::Message message)
+{
+    for (const uint16_t type : {RTM_NEWLINK, RTM_DELLINK, RTM_NEWADDR, RTM_DELADDR}) {
+        message.type = type;
+        // both headers have the index behind four bytes
+        uint32_t wanted = 0;
+        const size_t size = type < RTM_NEWADDR ? sizeof(ifinfomsg) : sizeof(ifaddrmsg);
+        const auto index = wire::parse_link_index(message);
+        require(index.has_value() == (message.payload.size() >= size), "a header is whole or none");
+        if (index)
+            memcpy(&wanted, message.payload.data() + 4, sizeof wanted);
+        require(index.value_or(0) == wanted, "an index is the header's");
     }
 }
 
@@ -161,9 +215,13 @@ void run_one(std::string_view input)
                 "a payload lies in its message");
         check_status(*message);
         check_device(message->payload);
+        check_cm_ids(message->payload);
         check_port(message->payload);
         check_char_device(message->payload);
         check_system(message->payload);
+        check_notification(message->payload);
+        check_link(*message);
+        check_devlink(message->payload);
     }
 }
 

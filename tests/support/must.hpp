@@ -8,13 +8,14 @@
 
 namespace rdmad::test {
 
-/// The value, or the test ends here and shows the error.
+/// The value, if there is one to be, or the test ends here and shows the error.
 template <typename T>
 T must(Result<T> result)
 {
     INFO((result ? std::string("a value") : result.error().message()));
     REQUIRE(result.has_value());
-    return std::move(*result);
+    if constexpr (!std::is_void_v<T>)
+        return std::move(*result);
 }
 
 /// The value inside both.

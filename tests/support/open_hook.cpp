@@ -14,8 +14,8 @@ OpenHook* current = nullptr;
 
 } // namespace
 
-OpenHook::OpenHook(std::string path, When when, std::function<void()> action)
-    : path_(std::move(path)), when_(when), action_(std::move(action))
+OpenHook::OpenHook(std::string path, When when, std::function<void()> action, unsigned skipped)
+    : path_(std::move(path)), when_(when), action_(std::move(action)), skipped_(skipped)
 {
     current = this;
 }
@@ -29,6 +29,10 @@ void OpenHook::run_if(const char* path, When when)
 {
     if (has_run_ || when != when_ || path_ != path)
         return;
+    if (skipped_ > 0) {
+        skipped_--;
+        return;
+    }
     has_run_ = true;
     const int error = errno;
     action_();

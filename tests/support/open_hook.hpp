@@ -12,8 +12,8 @@ class OpenHook {
 public:
     enum class When { before, after };
 
-    /// At the first openat() of just that path, once.
-    OpenHook(std::string path, When when, std::function<void()> action);
+    /// At the first openat() of just that path, or after some more, once.
+    OpenHook(std::string path, When when, std::function<void()> action, unsigned skipped = 0);
     OpenHook(const OpenHook&) = delete;
     OpenHook& operator=(const OpenHook&) = delete;
     ~OpenHook();
@@ -28,6 +28,7 @@ private:
     std::string path_;
     When when_;
     std::function<void()> action_;
+    unsigned skipped_;
     bool has_run_ = false;
 };
 

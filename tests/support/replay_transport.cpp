@@ -45,9 +45,10 @@ void ReplayTransport::answer(const Octets& datagram)
     answer(std::vector<Octets>{datagram});
 }
 
-void ReplayTransport::fail_next_send(int error)
+void ReplayTransport::fail_next_send(int error, unsigned after)
 {
     send_error_ = error;
+    sends_before_error_ = after;
 }
 
 void ReplayTransport::fail_next_reset(int error)
@@ -85,8 +86,10 @@ SentRequest ReplayTransport::decode(std::string_view message)
 
 Result<void> ReplayTransport::send(std::string_view message)
 {
-    if (const int error = std::exchange(send_error_, 0); error != 0)
-        return fail(error, "scripted");
+    if (fails_next_send())
+        return fail(std::exchange(send_error_, 0), "scripted");
+    if (sends_before_error_ > 0)
+        sends_before_error_--;
     sent_.push_back(decode(message));
     if (script_.empty())
         return {};
@@ -125,6 +128,22 @@ void CapturedKernel::remove(uint32_t index)
     removed_.insert(index);
 }
 
+void CapturedKernel::leave(uint32_t index)
+{
+    leaving_.insert(index);
+}
+
+void CapturedKernel::return_as(uint32_t index, uint32_t new_index)
+{
+    removed_.insert(index);
+    copy(index, new_index);
+}
+
+void CapturedKernel::copy(uint32_t index, uint32_t new_index)
+{
+    returned_[new_index] = index;
+}
+
 std::vector<Octets> CapturedKernel::dump() const
 {
     std::vector<Octets> datagrams;
@@ -133,17 +152,17 @@ std::vector<Octets> CapturedKernel::dump() const
         const auto index = [&] {
             return get_u32(datagram, find_attribute(datagram, RDMA_NLDEV_ATTR_DEV_INDEX) + 4);
         };
-        if (!is_device || !removed_.contains(index()))
+        if (!is_device || (!removed_.contains(index()) && !leaving_.contains(index())))
             datagrams.push_back(datagram);
     }
     return datagrams;
 }
 
-std::string CapturedKernel::label_of(const SentRequest& request) const
+std::string CapturedKernel::label_of(const SentRequest& request, bool is_returned) const
 {
     if (request.command == RDMA_NLDEV_CMD_SYS_GET)
         return "system";
-    const bool is_gone = request.index && removed_.contains(*request.index);
+    const bool is_gone = request.index && removed_.contains(*request.index) && !is_returned;
     const std::string index = request.index && !is_gone ? std::to_string(*request.index) : "99";
     const std::string port = request.port ? "/" + std::to_string(*request.port) : "";
     switch (request.command) {
@@ -199,12 +218,31 @@ std::vector<Octets> CapturedKernel::renamed(std::vector<Octets> datagrams) const
     return datagrams;
 }
 
+/// The answer of the appearance that was captured, with the new index.
+std::vector<Octets> CapturedKernel::returned(SentRequest request) const
+{
+    Octets index(4);
+    put_u32(index, 0, *request.index);
+    request.index = returned_.at(*request.index);
+    auto datagrams = renamed(capture_.datagrams(label_of(request, true)));
+    if (request.command != RDMA_NLDEV_CMD_GET_CHARDEV)
+        for (auto& datagram : datagrams)
+            if (get_u16(datagram, 4) >= NLMSG_MIN_TYPE)
+                append_attribute(datagram, RDMA_NLDEV_ATTR_DEV_INDEX, index);
+    return datagrams;
+}
+
 Result<void> CapturedKernel::send(std::string_view message)
 {
+    // a request that does not get there has no answer
+    if (fails_next_send())
+        return ReplayTransport::send(message);
     const auto request = decode(message);
     const bool is_dump =
         request.command == RDMA_NLDEV_CMD_GET && (request.flags & NLM_F_DUMP) == NLM_F_DUMP;
-    if (request.command == RDMA_NLDEV_CMD_SET)
+    if (request.index && returned_.contains(*request.index))
+        answer(returned(request));
+    else if (request.command == RDMA_NLDEV_CMD_SET)
         answer(capture_.datagrams(rename(request)));
     else
         answer(renamed(is_dump ? dump() : capture_.datagrams(label_of(request))));

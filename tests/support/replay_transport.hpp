@@ -41,7 +41,8 @@ public:
     void answer(std::vector<Reply> replies);
     void answer(const std::vector<Octets>& datagrams);
     void answer(const Octets& datagram);
-    void fail_next_send(int error);
+    /// after: how many get there before.
+    void fail_next_send(int error, unsigned after = 0);
     void fail_next_reset(int error);
 
     [[nodiscard]] const std::vector<SentRequest>& sent() const
@@ -63,6 +64,10 @@ public:
     Result<void> reset() override;
 
 protected:
+    [[nodiscard]] bool fails_next_send() const
+    {
+        return send_error_ != 0 && sends_before_error_ == 0;
+    }
     [[nodiscard]] static SentRequest decode(std::string_view message);
 
 private:
@@ -71,6 +76,7 @@ private:
     Octets current_;
     std::vector<SentRequest> sent_;
     int send_error_ = 0;
+    unsigned sends_before_error_ = 0;
     int reset_error_ = 0;
     unsigned resets_ = 0;
 };
@@ -83,6 +89,12 @@ public:
 
     /// The device has gone.
     void remove(uint32_t index);
+    /// The kernel removes the device, and waits for who holds it.
+    void leave(uint32_t index);
+    /// The device has come back, as another one: with a new index.
+    void return_as(uint32_t index, uint32_t new_index);
+    /// There is another one that is just like it.
+    void copy(uint32_t index, uint32_t new_index);
     /// What it would tell the name of device 0 to 3 is.
     [[nodiscard]] std::string name_of(uint32_t index) const;
     Result<void> send(std::string_view message) override;
@@ -92,13 +104,16 @@ public:
 
 private:
     [[nodiscard]] std::vector<Octets> dump() const;
-    [[nodiscard]] std::string label_of(const SentRequest& request) const;
+    [[nodiscard]] std::string label_of(const SentRequest& request, bool is_returned = false) const;
+    [[nodiscard]] std::vector<Octets> returned(SentRequest request) const;
     [[nodiscard]] std::string rename(const SentRequest& request);
     [[nodiscard]] std::vector<Octets> renamed(std::vector<Octets> datagrams) const;
 
     Capture capture_;
     std::map<uint32_t, std::string> names_; ///< those that were given
     std::set<uint32_t> removed_;
+    std::set<uint32_t> leaving_;
+    std::map<uint32_t, uint32_t> returned_; ///< captured index, by the new one
 };
 
 } // namespace rdmad::test

@@ -35,14 +35,19 @@ TEST_CASE("a file with all keys of [Binding] is understood", "[binding_file]")
     const auto binding = parse(match_all + "Description=all that there is\n"
                                            "Unit=srp_daemon_port@%d:%p.service other.target\n"
                                            "Unit=g-%g-%n-%t.service\n"
-                                           "Node=umad\nRequire=any\nWaitFor=active\nRestart=no\n");
+                                           "Node=umad\nRequire=any\nWaitFor=ready\nRestart=no\n"
+                                           "OnReplaced=wait\nOnBlocked=stop\n"
+                                           "Stage=initiators\n");
     CHECK(binding.problems.empty());
     CHECK(binding.path == path);
     CHECK(binding.units ==
           Units{"srp_daemon_port@%d:%p.service", "other.target", "g-%g-%n-%t.service"});
     CHECK(binding.node == BindingNode::umad);
     CHECK(binding.require == Require::any);
-    CHECK(binding.wait_for == WaitFor::active);
+    CHECK(binding.wait_for == WaitFor::ready);
+    CHECK(binding.on_replaced == OnReplaced::wait);
+    CHECK(binding.on_blocked == OnBlocked::stop);
+    CHECK(binding.stage == Stage::initiators);
     CHECK(binding.restart == Restart::no);
     CHECK(binding.match.why_not({.device = "mlx5_0"}).empty());
 }
@@ -51,7 +56,8 @@ TEST_CASE("what a file does not say, or takes back, is the default", "[binding_f
 {
     for (const auto* lines :
          {"", "Node=issm\nNode=\nRequire=any\nRequire=\nWaitFor=active\nWaitFor=\n"
-              "Restart=no\nRestart=\nUnit=gone.service\nUnit=\n"}) {
+              "Restart=no\nRestart=\nOnReplaced=wait\nOnReplaced=\nOnBlocked=stop\nOnBlocked=\n"
+              "Stage=targets\nStage=\nUnit=gone.service\nUnit=\n"}) {
         const auto binding = parse(match_all + lines + "Unit=a.service\n");
         CHECK(binding.problems.empty());
         CHECK(binding.units == Units{"a.service"});
@@ -59,6 +65,9 @@ TEST_CASE("what a file does not say, or takes back, is the default", "[binding_f
         CHECK(binding.require == Require::all);
         CHECK(binding.wait_for == WaitFor::present);
         CHECK(binding.restart == Restart::on_return);
+        CHECK(binding.on_replaced == OnReplaced::start);
+        CHECK(binding.on_blocked == OnBlocked::report);
+        CHECK(binding.stage == Stage::applications);
     }
 }
 
@@ -92,7 +101,7 @@ TEST_CASE("what is wrong is told with file, line and key, and the file binds not
     CHECK(problem(match_all + "Unit=a.service\nRequire=some\n") ==
           at(":5: Require: 'some' is none of all, any"));
     CHECK(problem(match_all + "Unit=a.service\nWaitFor=up\n") ==
-          at(":5: WaitFor: 'up' is none of present, active"));
+          at(":5: WaitFor: 'up' is none of present, active, ready"));
     CHECK(problem(match_all + "Unit=a.service\nRestart=yes\n") ==
           at(":5: Restart: 'yes' is none of return, no"));
     CHECK(problem(match_all + "Unit=a.service b\n") ==

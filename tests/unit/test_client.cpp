@@ -335,3 +335,23 @@ TEST_CASE("a dump in fewer datagrams is read as well", "[client]")
     CHECK(must_find(bench.client.find_device("siw")).index == 3);
     CHECK(is_none(bench.client.find_device("nobody")));
 }
+
+TEST_CASE("ends of connections are dumped for one device", "[client]")
+{
+    const auto kernel = GENERATE(from_range(kernels()));
+    Bench bench;
+    bench.transport.answer(Capture(kernel).datagrams("cm ids 2"));
+    bench.transport.answer(Capture(kernel).datagrams("cm ids 0"));
+    bench.transport.answer(Capture(kernel).datagrams("cm ids 99"));
+    CHECK(must(bench.client.cm_ids(2)).size() == 5);
+    CHECK(must(bench.client.cm_ids(0)).empty());
+    // a device that is not there, or not any more
+    CHECK(must(bench.client.cm_ids(99)).empty());
+    CHECK(bench.transport.unread() == 0);
+    const auto& request = bench.transport.sent()[0];
+    CHECK(request.command == RDMA_NLDEV_CMD_RES_CM_ID_GET);
+    CHECK((request.flags & NLM_F_DUMP) == NLM_F_DUMP);
+    CHECK(request.index == 2U);
+    bench.transport.answer(error_with(-EPERM));
+    CHECK(error_of(bench.client.cm_ids(2)) == EPERM);
+}

@@ -57,3 +57,37 @@ TEST_CASE("all names of a directory are told, and none where there is none", "[f
     CHECK(names_in(tree.path("folder/a")).empty());
     CHECK(names_in(tree.path("missing")).empty());
 }
+
+TEST_CASE("a file is replaced whole, and nothing else is left", "[file]")
+{
+    const auto durable = GENERATE(Durable::no, Durable::yes);
+    const FixtureTree tree;
+    tree.directory("folder");
+    const auto path = tree.path("folder/a");
+    const auto mask = umask(077);
+    for (const std::string text : {"one", "two and more", ""}) {
+        REQUIRE(replace_file(path, tree.path("folder/.new"), text, durable));
+        CHECK(read_file(path).value() == text);
+    }
+    umask(mask);
+    struct stat status;
+    REQUIRE(stat(path.c_str(), &status) == 0);
+    CHECK((status.st_mode & 07777U) == 0644);
+    CHECK(names_in(tree.path("folder")) == std::vector<std::string>{"a"});
+}
+
+TEST_CASE("a file that cannot be replaced stays, and the error names it", "[file]")
+{
+    const FixtureTree tree;
+    tree.file("folder/a/b", "");
+    const auto path = tree.path("folder/a");
+    const auto refused = replace_file(path, tree.path("folder/.new"), "x");
+    REQUIRE_FALSE(refused);
+    CHECK(refused.error().code == EISDIR);
+    CHECK(refused.error().context == path);
+    CHECK(names_in(tree.path("folder")) == std::vector<std::string>{"a"});
+    CHECK(replace_file(tree.path("no/a"), tree.path("no/.new"), "x").error().code == ENOENT);
+    tree.link("folder/.new", path + "/b");
+    CHECK(replace_file(tree.path("folder/c"), tree.path("folder/.new"), "x").error().code == ELOOP);
+    CHECK(read_file(path + "/b").value().empty());
+}

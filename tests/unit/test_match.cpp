@@ -629,3 +629,41 @@ TEST_CASE("a word that can match no device is refused, for it is a slip", "[matc
         CHECK(refused("LinkType", word).find("is no link type") != std::string::npos);
     CHECK(refused("LinkType", "infiniband opa roce iwarp usnic efa unknown ro* !iw[a]rp").empty());
 }
+
+TEST_CASE("a list without a pattern tells the only values that it holds for", "[match]")
+{
+    CHECK(list({"a", "b"}).literals() == Words{"a", "b"});
+    CHECK(list({}).literals().empty());
+    const auto* odd = GENERATE("*", "b?", "[b]", "\\b");
+    CHECK(list({"a", odd}).literals().empty());
+    CHECK(list({"!a", "b"}).literals().empty());
+    auto mixed = list({"a"});
+    mixed.add({"!b"});
+    CHECK(mixed.literals().empty());
+}
+
+TEST_CASE("the port GUIDs of a [Match] are those that it names one by one", "[match]")
+{
+    CHECK(match({{"PortGUID", "0x506b:4b03:00A1:b2c3 506b4b0300a1b2c4"}}).port_guids() ==
+          Words{"506b4b0300a1b2c3", "506b4b0300a1b2c4"});
+    CHECK(match({{"PortGUID", "506b4b0300a1b2c3 506b4b03*"}}).port_guids().empty());
+    CHECK(match({{"PortGUID", "!506b4b0300a1b2c3"}}).port_guids().empty());
+    CHECK(match({{"NodeGUID", "506b4b0300a1b2c3"}}).port_guids().empty());
+    CHECK(match({{"NodeGUID", "0x506b4b0300a1b2c3"}}).node_guids() ==
+          std::vector<std::string>{"506b4b0300a1b2c3"});
+}
+
+TEST_CASE("keys of devices and of ports are told apart", "[match]")
+{
+    const auto unknown = "there is no such key in [Match]"s;
+    for (const auto* key : {"Device", "Port"}) {
+        CHECK(Match(Match::Of::device).set(key, "1") == unknown);
+        CHECK(Match(Match::Of::port).set(key, "1").empty());
+    }
+    for (const auto* key : {"OriginalName", "NodeType", "Virtualization", "Property"}) {
+        const auto* value = GENERATE("A=1", "");
+        CAPTURE(key);
+        CHECK(Match(Match::Of::device).set(key, value).empty());
+        CHECK(Match(Match::Of::port).set(key, value) == unknown);
+    }
+}

@@ -139,3 +139,41 @@ TEST_CASE("link layer and node description are attributes", "[rdma_device]")
     CHECK_FALSE(device.link_layer(2));
     CHECK(device.node_description().text == "host \xff mlx5_0");
 }
+
+TEST_CASE("a RoCE port has an address if any of its GIDs is not link-local", "[rdma_device]")
+{
+    const FixtureTree tree;
+    const std::string gids = "class/infiniband/mlx5_0/ports/1/gids/";
+    const auto has_address = [&] {
+        return must_find(RdmaDevice::open(tree.root(), "mlx5_0")).has_address(1);
+    };
+    tree.directory("class/infiniband/mlx5_0");
+    CHECK_FALSE(has_address());
+    tree.file(gids + "0", "fe80:0000:0000:0000:0202:c9ff:fe00:0a02\n");
+    tree.file(gids + "1", zero_gid + "\n"s);
+    // one that cannot be read, as an empty one of some drivers
+    tree.directory(gids + "2");
+    tree.file(gids + "3", "\n");
+    CHECK_FALSE(has_address());
+    SECTION("IPv4")
+    {
+        tree.file(gids + "4", "0000:0000:0000:0000:0000:ffff:0a00:0001\n");
+        CHECK(has_address());
+    }
+    SECTION("IPv6")
+    {
+        tree.file(gids + "4", "fe80:0000:0000:0001:0202:c9ff:fe00:0a02\n");
+        CHECK(has_address());
+    }
+    SECTION("behind the end of the table")
+    {
+        tree.file(gids + "5", "0000:0000:0000:0000:0000:ffff:0a00:0001\n");
+        CHECK_FALSE(has_address());
+    }
+    SECTION("of another port")
+    {
+        tree.file("class/infiniband/mlx5_0/ports/2/gids/0",
+                  "0000:0000:0000:0000:0000:ffff:0a00:0001\n");
+        CHECK_FALSE(has_address());
+    }
+}

@@ -183,3 +183,14 @@ TEST_CASE("a JSON string is always UTF-8", "[text]")
                     std::string{static_cast<char>(first), static_cast<char>(second)})))
                 FAIL_CHECK("not UTF-8: " << first << " " << second);
 }
+
+TEST_CASE("a hash is FNV-1a, in every build", "[text]")
+{
+    // from the tables of the specification's authors
+    CHECK(text::stable_hash("") == UINT64_C(0xcbf29ce484222325));
+    CHECK(text::stable_hash("a") == UINT64_C(0xaf63dc4c8601ec8c));
+    CHECK(text::stable_hash("foobar") == UINT64_C(0x85944171f73967e8));
+    // by the rule: each byte is xored, then multiplied by the prime, as a number without a sign
+    CHECK(text::stable_hash("\xff") ==
+          (UINT64_C(0xcbf29ce484222325) ^ 0xff) * UINT64_C(0x100000001b3));
+}

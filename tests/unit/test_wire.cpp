@@ -7,6 +7,7 @@
 
 #include <cerrno>
 #include <linux/netlink.h>
+#include <set>
 
 using namespace rdmad;
 using namespace rdmad::nldev;
@@ -100,6 +101,8 @@ void parse_with_everything(const wire::Message& message)
         CHECK_FALSE(node->name.empty());
     [[maybe_unused]] const auto port = wire::parse_port(message.payload);
     [[maybe_unused]] const auto system = wire::parse_system(message.payload);
+    [[maybe_unused]] const auto ids = wire::parse_cm_ids(message.payload);
+    [[maybe_unused]] const auto notification = wire::parse_notification(message.payload);
     for (const auto type : {uint16_t{NLMSG_ERROR}, uint16_t{NLMSG_DONE}}) {
         wire::Message status = message;
         status.type = type;
@@ -149,6 +152,38 @@ TEST_CASE("a dump has one device in each datagram and ends in DONE", "[wire]")
     CHECK(done.type == NLMSG_DONE);
     CHECK((done.flags & NLM_F_MULTI) != 0);
     CHECK(must(wire::parse_status(done)).error == 0);
+}
+
+TEST_CASE("who waits for connections, and who has some, is told", "[wire]")
+{
+    const Capture capture(GENERATE(from_range(kernels())));
+    const auto dump = capture.datagrams("cm ids 2");
+    REQUIRE(dump.size() == 2);
+    const auto ids = must(parse_guarded(dump[0], wire::parse_cm_ids));
+    // tests/vm/capture: a target at that address, and one host that is connected to it by a queue
+    // for administration and one for data
+    const auto target = parse_socket_address("192.0.2.9:4420");
+    size_t listening = 0;
+    std::multiset<std::string> connected;
+    for (const auto& id : ids) {
+        REQUIRE(id.kernel_user);
+        CHECK_FALSE(id.pid);
+        if (id.state == CmId::listening) {
+            listening++;
+            CHECK(id.kernel_user == "nvmet_rdma");
+            CHECK(id.source == target);
+        } else {
+            connected.insert(*id.kernel_user);
+            REQUIRE(id.source);
+            CHECK((id.source->port == 4420) == (id.kernel_user == "nvmet_rdma"));
+        }
+    }
+    CHECK(listening == 1);
+    CHECK(connected ==
+          std::multiset<std::string>{"nvme_rdma", "nvme_rdma", "nvmet_rdma", "nvmet_rdma"});
+    CHECK(message_in(dump[1]).type == NLMSG_DONE);
+    REQUIRE(capture.datagrams("cm ids 0").size() == 1);
+    CHECK(message_in(capture.datagram("cm ids 0")).type == NLMSG_DONE);
 }
 
 TEST_CASE("InfiniBand and OPA ports have a LID and a prefix, and no network device", "[wire]")
@@ -319,7 +354,8 @@ TEST_CASE("a status without a code is refused, but for an empty DONE", "[wire]")
 TEST_CASE("a datagram that is cut off anywhere is refused", "[wire]")
 {
     each_datagram([](const Octets& datagram) {
-        for (size_t size = 0; size < datagram.size(); size++) {
+        // some have another message behind the first
+        for (size_t size = 0; size < get_u32(datagram, 0); size++) {
             const GuardedBytes guarded(wire::Bytes(datagram).first(size));
             auto rest = guarded.bytes();
             CAPTURE(size);
@@ -507,6 +543,67 @@ TEST_CASE("exclusive namespaces are told apart from shared ones", "[wire]")
     auto datagram = Capture("7.2").datagram("system");
     datagram[find_attribute(datagram, RDMA_NLDEV_SYS_ATTR_NETNS_MODE) + 4] = std::byte{0};
     CHECK_FALSE(must(wire::parse_system(message_in(datagram).payload)).shared_namespaces);
+}
+
+TEST_CASE("a notification tells of a device, or of none", "[wire]")
+{
+    // fill_nldev_handle() and fill_mon_netdev_rename() of drivers/infiniband/core/nldev.c: as the
+    // answer to a question about a device begins, and without an index
+    const Capture capture(GENERATE(from_range(kernels())));
+    const auto* label = GENERATE("device 3", "port 3/1");
+    CHECK(must(parse_guarded(capture.datagram(label), wire::parse_notification)).device_index ==
+          3U);
+    auto nameless = capture.datagram(label);
+    put_u16(nameless, find_attribute(nameless, RDMA_NLDEV_ATTR_DEV_INDEX) + 2, 300);
+    CHECK_FALSE(must(parse_guarded(nameless, wire::parse_notification)).device_index.has_value());
+    CHECK_FALSE(must(wire::parse_notification({})).device_index.has_value());
+}
+
+TEST_CASE("what rtnetlink tells of a network device or its address names the device", "[wire]")
+{
+    const Capture capture(GENERATE(from_range(kernels())));
+    size_t count = 0;
+    for (const auto& [label, datagrams] : capture.all()) {
+        if (!label.starts_with("index 5, "))
+            continue;
+        for (const auto& datagram : datagrams) {
+            wire::Bytes bytes = datagram;
+            auto message = must(wire::take_message(bytes));
+            CHECK(wire::parse_link_index(message) == 5U);
+            message.payload = message.payload.first(7);
+            CHECK_FALSE(wire::parse_link_index(message).has_value());
+            count++;
+        }
+    }
+    // down and up with an IPv6 address each, and an IPv4 address that comes and goes
+    CHECK(count == 6);
+    for (const auto& datagram : capture.datagrams("device 0")) {
+        wire::Bytes bytes = datagram;
+        CHECK_FALSE(wire::parse_link_index(must(wire::take_message(bytes))).has_value());
+    }
+}
+
+TEST_CASE("a notification is refused if it is cut within an attribute", "[wire]")
+{
+    const auto datagram = Capture("7.2").datagram("device 0");
+    for (size_t size = header_size; size <= datagram.size(); size++) {
+        Octets cut(datagram.begin(), datagram.begin() + static_cast<std::ptrdiff_t>(size));
+        put_u32(cut, 0, static_cast<uint32_t>(size));
+        CAPTURE(size);
+        const auto notification = parse_guarded(cut, wire::parse_notification);
+        if (!is_attribute_end(datagram, size))
+            CHECK(error_of(notification) == EBADMSG);
+        else
+            CHECK(must(notification).device_index.has_value() == (size > header_size));
+    }
+}
+
+TEST_CASE("a notification whose index has the wrong length is refused", "[wire]")
+{
+    auto datagram = Capture("7.2").datagram("device 0");
+    append_attribute(datagram, RDMA_NLDEV_ATTR_DEV_INDEX,
+                     octets(GENERATE("", "xx", "xxx", "xxxxx", "xxxxxxxx")));
+    CHECK(error_of(parse_guarded(datagram, wire::parse_notification)) == EBADMSG);
 }
 
 TEST_CASE("a request has the very bytes that the capture's asked with", "[wire]")

@@ -1,0 +1,149 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+#include "core/identity/identity.hpp"
+
+#include <algorithm>
+#include <array>
+#include <rdma/ib_user_ioctl_verbs.h>
+
+namespace rdmad::identity {
+
+namespace {
+
+/// How often to ask again where a rename came between two reads. Nobody renames a device that
+/// often.
+constexpr int max_renames = 5;
+
+/// Drivers of devices that hang on nothing, for which sysfs names no driver.
+std::optional<std::string> software_driver(uint32_t driver_id)
+{
+    switch (driver_id) {
+    case RDMA_DRIVER_RXE:
+        return "rdma_rxe";
+    case RDMA_DRIVER_SIW:
+        return "siw";
+    default:
+        return std::nullopt;
+    }
+}
+
+Result<std::optional<std::string>> driver_of(nldev::Client& client, const sysfs::RdmaDevice& opened,
+                                             uint32_t index, const Scope& scope)
+{
+    if (auto driver = opened.driver(); driver || !scope.is_uverbs_loaded)
+        return driver;
+    const auto uverbs = client.char_device("uverbs", index);
+    if (!uverbs)
+        return tl::unexpected<Error>(uverbs.error());
+    if (!*uverbs || !(*uverbs)->driver_id)
+        return std::optional<std::string>();
+    return software_driver(*(*uverbs)->driver_id);
+}
+
+naming::LinkType link_type_of(const sysfs::RdmaDevice& opened, const nldev::Device& device,
+                              const nldev::Port& port, const std::optional<std::string>& driver)
+{
+    naming::LinkEvidence evidence = {.has_lid = port.lid.has_value(),
+                                     .node_type = device.node_type};
+    if (device.protocol)
+        evidence.protocol = *device.protocol;
+    if (driver)
+        evidence.driver = *driver;
+    if (naming::is_settled_by_netlink(evidence))
+        return naming::link_type(evidence);
+    const auto link_layer = opened.link_layer(port.port);
+    evidence.link_layer = link_layer.text;
+    evidence.has_roce_gid = link_layer.text == "Ethernet" && opened.has_roce_gid(port.port);
+    return naming::link_type(evidence);
+}
+
+/// iWARP, usNIC and EFA have GIDs of their own, in which the low half identifies nothing.
+bool has_port_guid(naming::LinkType type)
+{
+    return naming::is_managed(type) || type == naming::LinkType::roce;
+}
+
+} // namespace
+
+bool DeviceIdentity::has_link_type(naming::LinkType type) const
+{
+    return std::any_of(ports.begin(), ports.end(),
+                       [&](const PortIdentity& port) { return port.link_type == type; });
+}
+
+Result<std::optional<DeviceIdentity>>
+identify(nldev::Client& client, const sysfs::RdmaDevice& opened, nldev::Device device, Scope scope)
+{
+    DeviceIdentity identity;
+    auto driver = driver_of(client, opened, device.index, scope);
+    if (!driver)
+        return tl::unexpected<Error>(std::move(driver).error());
+    identity.inode = opened.inode().value_or(0);
+    identity.driver = std::move(*driver);
+
+    const uint32_t first = scope.port.value_or(1);
+    const uint32_t last = scope.port.value_or(device.port_count);
+    for (uint32_t number = first; number <= last; number++) {
+        auto port = client.port(device.index, number);
+        if (!port)
+            return tl::unexpected<Error>(std::move(port).error());
+        if (!*port)
+            return std::optional<DeviceIdentity>();
+        const auto type = link_type_of(opened, device, **port, identity.driver);
+        auto guid =
+            has_port_guid(type) ? opened.port_guid(number) : Result<std::optional<uint64_t>>();
+        if (!guid)
+            return tl::unexpected<Error>(std::move(guid).error());
+        identity.ports.push_back({.port = number,
+                                  .link_type = type,
+                                  .guid = *guid,
+                                  .netdev = std::move((*port)->netdev),
+                                  .state = (*port)->state});
+    }
+    identity.device = std::move(device);
+    return identity;
+}
+
+Result<std::optional<Found>> find_by_index(nldev::Client& client, const sysfs::Directory& root,
+                                           uint32_t index)
+{
+    auto device = client.device(index);
+    for (int i = 0; i < max_renames; i++) {
+        if (!device)
+            return tl::unexpected<Error>(std::move(device).error());
+        if (!*device)
+            break;
+        auto opened = sysfs::RdmaDevice::open(root, (*device)->name);
+        if (!opened)
+            return tl::unexpected<Error>(std::move(opened).error());
+        // what was opened by that name is this device only if it is still called so
+        auto again = client.device(index);
+        const bool is_same = again && *again && (*again)->name == (*device)->name;
+        if (*opened && is_same)
+            return Found{std::move(**opened), std::move(**again)};
+        device = std::move(again);
+    }
+    return std::optional<Found>();
+}
+
+std::string_view state_name(std::optional<uint8_t> state)
+{
+    constexpr std::array<std::string_view, 6> names = {"nop",   "down",   "init",
+                                                       "armed", "active", "active-defer"};
+    return state && *state < names.size() ? names[*state] : std::string_view();
+}
+
+std::string_view protocol_of(const DeviceIdentity& identity)
+{
+    if (identity.device.protocol)
+        return *identity.device.protocol;
+    return identity.driver == "efa" ? "efa" : "unknown";
+}
+
+std::string_view node_type_name(std::optional<uint8_t> type)
+{
+    constexpr std::array<std::string_view, 8> names = {"",     "ca",    "switch",    "router",
+                                                       "rnic", "usnic", "usnic-udp", "unspecified"};
+    return type && *type < names.size() ? names[*type] : std::string_view();
+}
+
+} // namespace rdmad::identity

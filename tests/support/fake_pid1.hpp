@@ -1,0 +1,90 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+#pragma once
+
+#include "daemon/systemd/orders.hpp"
+#include "tests/catch.hpp"
+
+#include <map>
+#include <set>
+#include <string>
+#include <utility>
+#include <vector>
+
+namespace rdmad::test {
+
+/// Writes down what it is asked for, and does nothing of it by itself.
+class FakePid1 final : public systemd::Orders {
+public:
+    bool is_there = true;
+    std::vector<std::string> asked = {};              ///< "start a.service"
+    std::set<std::string> kept = {};                  ///< units that have a keeper
+    Anchors existing = {};                            ///< that it has
+    std::map<std::string, systemd::Anchor> made = {}; ///< anchors that it was asked for
+    std::map<std::string, OnDone> pending = {};       ///< those that are on their way
+    Result<uint32_t> job = 17U;                       ///< what a start gives
+    Result<uint32_t> stop_job = 18U;
+    bool answers_stops = true; ///< not: it has not read them yet
+
+    /// What was asked since the last time, but for questions.
+    std::vector<std::string> take()
+    {
+        return std::exchange(asked, {});
+    }
+    void finish(const std::string& anchor, Result<void> outcome = {})
+    {
+        auto on_done = pending.extract(anchor);
+        REQUIRE(on_done);
+        on_done.mapped()(std::move(outcome));
+    }
+
+    [[nodiscard]] bool is_connected() const override
+    {
+        return is_there;
+    }
+    void watch(const std::string& /*unit*/) override {}
+    void unwatch(const std::string& unit) override
+    {
+        asked.push_back("unwatch " + unit);
+    }
+    void refresh(const std::string& /*unit*/) override {}
+    void start(const std::string& unit, OnJob on_job) override
+    {
+        asked.push_back("start " + unit);
+        on_job(job);
+    }
+    void stop(const std::string& unit, OnJob on_job) override
+    {
+        asked.push_back("stop " + unit);
+        if (answers_stops)
+            on_job(stop_job);
+    }
+    void start_anchor(const systemd::Anchor& anchor, OnDone on_done) override
+    {
+        if (anchor.device_unit.empty()) {
+            kept.insert(anchor.unit);
+            pending.insert_or_assign(anchor.name, std::move(on_done));
+            return;
+        }
+        asked.push_back("anchor " + anchor.name);
+        made.insert_or_assign(anchor.name, anchor);
+        pending.insert_or_assign(anchor.name, std::move(on_done));
+    }
+    void drop_anchor(const std::string& name) override
+    {
+        if (!name.ends_with(systemd::keeper_suffix))
+            asked.push_back("drop " + name);
+        else
+            std::erase_if(kept,
+                          [&](const auto& unit) { return systemd::keeper_name(unit) == name; });
+    }
+    void cancel_anchor(const std::string& name) override
+    {
+        asked.push_back("cancel " + name);
+    }
+    void list_anchors(OnAnchors on_anchors) override
+    {
+        on_anchors(existing);
+    }
+};
+
+} // namespace rdmad::test
