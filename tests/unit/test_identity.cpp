@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-#include "tests/support/fixture_tree.hpp"
+#include "tests/support/captured_sysfs.hpp"
 #include "tests/support/must.hpp"
 #include "tests/support/replay_transport.hpp"
 #include "udev-helpers/rdma_id/identity.hpp"
@@ -22,13 +22,7 @@ struct Bench {
 
     Bench()
     {
-        tree.rdma_device("mixed", "fe80:0000:0000:0000:0002:c903:0000:0a01");
-        tree.file("class/infiniband/mixed/ports/2/gids/0",
-                  "fe80:0000:0000:0000:0002:c9ff:fe00:0a02\n");
-        tree.file("class/infiniband/mixed/ports/2/link_layer", "Ethernet\n");
-        tree.file("class/infiniband/mixed/ports/2/gid_attrs/types/0", "RoCE v2\n");
-        tree.rdma_device("opa", "fe80:0000:0000:0000:0011:7501:0100:0001");
-        tree.rdma_device("siw", "0200:5eff:fe00:0000:0000:0000:0000:0001");
+        add_captured_devices(tree);
     }
     Result<std::optional<Identity>> of(uint32_t index, Node node, std::optional<uint32_t> port = {})
     {

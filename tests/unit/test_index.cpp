@@ -5,6 +5,7 @@
 #include "udev-helpers/rdma_id/index.hpp"
 
 #include <cerrno>
+#include <utility>
 
 using namespace rdmad;
 using namespace rdmad::rdma_id;
@@ -47,6 +48,30 @@ struct Bench {
     {
         return kernel.sent().size();
     }
+};
+
+/// opa becomes ibp2s0 between the kernel's first answer and the next look at sysfs.
+class RenamingKernel : public CapturedKernel {
+public:
+    explicit RenamingKernel(const FixtureTree& tree) : CapturedKernel("7.2"), tree_(tree) {}
+
+    Result<nldev::Datagram> receive() override
+    {
+        if (!std::exchange(has_answered_, true))
+            tree_.rename("class/infiniband/opa", "class/infiniband/ibp2s0");
+        return CapturedKernel::receive();
+    }
+    Result<void> send(std::string_view message) override
+    {
+        if (has_answered_ && !std::exchange(is_renamed_, true))
+            must(nldev::Client(*this).rename(1, "ibp2s0"));
+        return CapturedKernel::send(message);
+    }
+
+private:
+    const FixtureTree& tree_;
+    bool has_answered_ = false;
+    bool is_renamed_ = false;
 };
 
 } // namespace
@@ -173,6 +198,18 @@ TEST_CASE("a device that was renamed meanwhile is found", "[index]")
     CHECK(must_find(find_device(bench.client, bench.root, device, "before", 1, bench.hints)).name ==
           "opa");
     CHECK(bench.requests() == 1);
+}
+
+TEST_CASE("a device that is renamed between the kernel's answer and a look at sysfs is found",
+          "[index]")
+{
+    Bench bench;
+    RenamingKernel kernel(bench.tree);
+    nldev::Client client(kernel);
+    bench.remember_last(100);
+    const auto found = find_device(client, bench.root, bench.open("opa"), "opa", 1, bench.hints);
+    CHECK(must_find(found).name == "ibp2s0");
+    CHECK(kernel.dumps() == 0);
 }
 
 TEST_CASE("a dump that misses a device which sysfs shows is repeated", "[index]")

@@ -92,6 +92,16 @@ TEST_CASE("a child interface, another network device and one that has gone are n
     CHECK_FALSE(bench.find(second).has_value());
 }
 
+TEST_CASE("of several RDMA devices one that is being renamed may be the one", "[ipoib]")
+{
+    const Bench bench;
+    bench.device("another", "1", "fe80:0000:0000:0000:00c0:ffee:0000:0101");
+    bench.tree.remove("class/infiniband/ibp2s0");
+    const auto one = bench.find(first);
+    REQUIRE(one.has_value());
+    CHECK(one->device.empty());
+}
+
 TEST_CASE("without an RDMA device on its parent it is none", "[ipoib]")
 {
     const Bench bench;

@@ -171,6 +171,18 @@ TEST_CASE("a rename before the device is opened is followed", "[subject]")
     CHECK(subject.device.port_guid(1) == UINT64_C(0x0002c90300000a01));
 }
 
+TEST_CASE("a rename that the kernel takes its time for is waited for", "[subject]")
+{
+    const Bench bench;
+    // the class has the new name, and the node still tells the old one
+    bench.rename_device("mixed", "ibp1s0");
+    const OpenHook hook(
+        "class/infiniband/mixed", OpenHook::When::before, [&] { bench.set_ibdev("ibp1s0"); }, 6);
+    const auto subject = must_find(bench.event("infiniband_verbs", "uverbs0"));
+    CHECK(hook.has_run());
+    CHECK(subject.device_name == "ibp1s0");
+}
+
 TEST_CASE("a rename after the device was opened gives the new name", "[subject]")
 {
     const Bench bench;

@@ -5,6 +5,7 @@
 #include "core/base/text.hpp"
 #include "core/naming/links.hpp"
 #include "udev-helpers/rdma_id/log.hpp"
+#include "udev-helpers/rdma_id/rename_retries.hpp"
 #include "udev-helpers/rdma_id/state_link.hpp"
 
 #include <array>

@@ -38,7 +38,7 @@ config::Facts facts_of(const config::Facts& host, const Identity& identity,
     facts.original_name = original;
     facts.driver = identity.driver.value_or("");
     facts.path = location.path;
-    facts.node_type = node_type_name(identity.device.node_type);
+    facts.node_type = identity::node_type_name(identity.device.node_type);
     facts.node_guid = format_if_set(identity.device.node_guid);
     facts.sys_image_guid = format_if_set(identity.device.sys_image_guid);
     facts.port_guids = port_guids(identity);

@@ -1,33 +1,20 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 #pragma once
 
-#include "core/naming/link_type.hpp"
-#include "core/nldev/client.hpp"
+#include "core/identity/identity.hpp"
 #include "udev-helpers/rdma_id/subject.hpp"
 
 #include <vector>
 
 namespace rdmad::rdma_id {
 
-struct PortIdentity {
-    uint32_t port = 0;
-    naming::LinkType link_type = naming::LinkType::unknown;
-    std::optional<uint64_t> guid = {}; ///< none: not set
-    std::optional<std::string> netdev = {};
-    std::optional<uint8_t> state = {}; ///< enum ib_port_state
-};
+using identity::PortIdentity;
 
 /// All that is known of a subject: the device, and the ports that the subject serves, in order:
 /// just one for umad and issm.
-struct Identity {
+struct Identity : identity::DeviceIdentity {
     Node node = Node::device;
     std::string sysname; ///< "umad0"
-    nldev::Device device;
-    uint64_t inode = 0; ///< of the device's directory in sysfs
-    std::optional<std::string> driver;
-    std::vector<PortIdentity> ports;
-
-    [[nodiscard]] bool has_link_type(naming::LinkType type) const;
 };
 
 /// A device as sysfs and the kernel have it.

@@ -2,6 +2,7 @@
 #include "udev-helpers/rdma_id/index.hpp"
 
 #include "core/base/text.hpp"
+#include "udev-helpers/rdma_id/rename_retries.hpp"
 
 #include <cerrno>
 
@@ -30,15 +31,29 @@ public:
     {
     }
 
-    /// The device if it has this index.
+    /// The device if it has this index. The kernel answers when no rename is under way, but one may
+    /// come before sysfs is asked.
     FoundDevice probe(uint32_t index)
     {
-        return confirmed(client_.device(index));
+        auto candidate = client_.device(index);
+        for (int i = 0; i < max_renames; i++) {
+            if (!candidate || !*candidate)
+                return candidate;
+            const auto& name = (*candidate)->name;
+            if (const auto inode = sysfs::RdmaDevice::inode(root_, name); inode)
+                return *inode == inode_ ? candidate : FoundDevice();
+            auto again = client_.device(index);
+            if (again && *again && (*again)->name == name)
+                break;
+            candidate = std::move(again);
+        }
+        return std::optional<nldev::Device>();
     }
 
     FoundDevice dump(const std::string& name)
     {
-        return confirmed(client_.find_device(name));
+        auto found = client_.find_device(name);
+        return found && *found && !is_there((*found)->name) ? FoundDevice() : found;
     }
 
     [[nodiscard]] bool is_there(const std::string& name) const
@@ -47,13 +62,6 @@ public:
     }
 
 private:
-    FoundDevice confirmed(FoundDevice candidate)
-    {
-        if (!candidate || !*candidate)
-            return candidate;
-        return is_there((*candidate)->name) ? candidate : FoundDevice();
-    }
-
     nldev::Client& client_;
     const sysfs::Directory& root_;
     uint64_t inode_;

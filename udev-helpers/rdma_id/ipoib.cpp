@@ -36,14 +36,16 @@ std::optional<std::string> device_of(const Directory& root, const Directory& net
     if (names.size() == 1)
         return names[0];
     const auto wanted = port_guid_of(netdev.read("address").text);
+    bool is_renaming = false;
     for (const auto& name : names) {
         const auto device = sysfs::RdmaDevice::open(root, name);
+        is_renaming = is_renaming || (device && !*device);
         if (!device || !*device)
             continue;
         if (const auto guid = (*device)->port_guid(port); wanted && guid && *guid == wanted)
             return name;
     }
-    return std::nullopt;
+    return is_renaming ? std::optional("") : std::nullopt;
 }
 
 } // namespace

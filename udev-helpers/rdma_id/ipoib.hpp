@@ -13,7 +13,7 @@ namespace rdmad::rdma_id {
 
 /// A network device over InfiniBand (IPoIB), and whose port it is on.
 struct Ipoib {
-    std::string device; ///< name of the RDMA device, which may change at any moment
+    std::string device; ///< name of the RDMA device; empty: it changes at this moment
     uint32_t port = 1;
 };
 

@@ -15,9 +15,11 @@
 #include "udev-helpers/rdma_id/net_event.hpp"
 #include "udev-helpers/rdma_id/options.hpp"
 #include "udev-helpers/rdma_id/rename.hpp"
+#include "udev-helpers/rdma_id/state_link.hpp"
 
 #include <cerrno>
 #include <cstdlib>
+#include <ctime>
 
 // Standard output is for udev or the user, standard error for a person: udevd puts it into the
 // journal.
@@ -132,6 +134,20 @@ Result<std::string> describe(const Options& options, const sysfs::Directory& roo
     return format_summary(**identity, *names);
 }
 
+/// rdmad asks for the time by a directory for the device. PID 1 hears of the removal only after
+/// this program has ended, so what it stops for that stops later.
+void note_removal(uint32_t index)
+{
+    const auto directory = run_paths.rdmad + "/bound/" + std::to_string(index);
+    timespec now = {};
+    if (access(directory.c_str(), F_OK) < 0 || clock_gettime(CLOCK_MONOTONIC, &now) < 0)
+        return;
+    const auto usec =
+        static_cast<uint64_t>(now.tv_sec) * 1'000'000 + static_cast<uint64_t>(now.tv_nsec) / 1000;
+    const auto node = std::string(sysfs::last_component(environment("DEVPATH")));
+    (void)replace_link(std::to_string(usec), directory + "/" + node);
+}
+
 /// A device or node has gone: what it was is in the environment, out of udev's database.
 void forget(const sysfs::Directory& root)
 {
@@ -140,6 +156,7 @@ void forget(const sysfs::Directory& root)
         node_of(environment("SUBSYSTEM"), sysfs::last_component(environment("DEVPATH")));
     if (!index || !node)
         return;
+    note_removal(*index);
     std::vector<uint64_t> guids;
     for (const auto* property : {"ID_RDMA_PORT_GUID", "ID_RDMA_PORT_GUIDS"})
         for (const auto word : text::split(environment(property), ' '))

@@ -2,48 +2,71 @@
 #include "udev-helpers/rdma_id/net_event.hpp"
 
 #include "udev-helpers/rdma_id/index.hpp"
-#include "udev-helpers/rdma_id/ipoib.hpp"
+#include "udev-helpers/rdma_id/rename_retries.hpp"
 
 namespace rdmad::rdma_id {
 
 namespace {
 
-/// Of an RDMA device on the same parent: what udev gets to know.
-Result<std::string> follow_for(nldev::Client& client, const sysfs::Directory& root,
-                               const std::string& name, const std::optional<Ipoib>& ipoib,
-                               IndexHints& hints, const RunPaths& run)
+using FoundRdma = Result<std::optional<RdmaOfNetdev>>;
+
+/// None if no device is called so any more, or it is renamed at that moment.
+FoundRdma find_by_name(nldev::Client& client, const sysfs::Directory& root, const std::string& name,
+                       IndexHints& hints)
 {
-    const auto subject = subject_of_device(root, name);
+    auto subject = subject_of_device(root, name);
     if (!subject)
-        return tl::unexpected<Error>(subject.error());
+        return tl::unexpected<Error>(std::move(subject).error());
     if (!*subject)
-        return "";
+        return std::optional<RdmaOfNetdev>();
     auto device = find_device(client, root, (*subject)->device, name, std::nullopt, hints);
     if (!device)
         return tl::unexpected<Error>(std::move(device).error());
     if (!*device)
-        return "";
-    if (!ipoib) {
-        auto followed = follow_netdev(client, root, (*device)->index, run);
-        return followed ? Result<std::string>("")
-                        : tl::unexpected<Error>(std::move(followed).error());
-    }
-    auto called = name_ipoib(client, root, **subject, std::move(**device), ipoib->port, run);
-    return called && !called->empty() ? "ID_RDMA_IPOIB_NAME=" + *called + "\n" : called;
+        return std::optional<RdmaOfNetdev>();
+    return RdmaOfNetdev{std::move(**subject), std::move(**device)};
 }
 
 } // namespace
+
+FoundRdma find_rdma_of_ipoib(nldev::Client& client, const sysfs::Directory& root,
+                             std::string_view devpath, IndexHints& hints)
+{
+    for (RenameRetries retries; retries.next();) {
+        const auto ipoib = find_ipoib(root, devpath);
+        if (!ipoib)
+            break;
+        auto found = find_by_name(client, root, ipoib->device, hints);
+        if (found && *found)
+            (*found)->port = ipoib->port;
+        if (!found || *found)
+            return found;
+    }
+    return std::optional<RdmaOfNetdev>();
+}
 
 Result<std::string> follow_net_event(nldev::Client& client, const sysfs::Directory& root,
                                      std::string_view devpath, IndexHints& hints,
                                      const RunPaths& run)
 {
-    if (const auto ipoib = find_ipoib(root, devpath); ipoib)
-        return follow_for(client, root, ipoib->device, ipoib, hints, run);
+    auto ipoib = find_rdma_of_ipoib(client, root, devpath, hints);
+    if (!ipoib)
+        return tl::unexpected<Error>(std::move(ipoib).error());
+    if (*ipoib) {
+        auto& [subject, device, port] = **ipoib;
+        auto called = name_ipoib(client, root, subject, std::move(device), port, run);
+        return called && !called->empty() ? "ID_RDMA_IPOIB_NAME=" + *called + "\n" : called;
+    }
     Result<std::string> outcome = "";
-    for (const auto& name : root.names("." + std::string(devpath) + "/device/infiniband"))
-        if (auto followed = follow_for(client, root, name, std::nullopt, hints, run); !followed)
-            outcome = std::move(followed);
+    for (const auto& name : root.names("." + std::string(devpath) + "/device/infiniband")) {
+        const auto device = find_by_name(client, root, name, hints);
+        if (!device)
+            outcome = tl::unexpected<Error>(device.error());
+        else if (*device)
+            if (auto followed = follow_netdev(client, root, (*device)->device.index, run);
+                !followed)
+                outcome = tl::unexpected<Error>(std::move(followed).error());
+    }
     return outcome;
 }
 

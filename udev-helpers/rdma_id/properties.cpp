@@ -10,25 +10,13 @@ namespace rdmad::rdma_id {
 
 namespace {
 
+using identity::node_type_name;
+using identity::protocol_of;
+using identity::state_name;
 using naming::LinkType;
 
 // 48 bytes a link at most, with its blank; the rules take eight portions
 constexpr size_t links_per_portion = 20;
-
-/// enum ib_port_state, include/rdma/ib_verbs.h
-std::string state_name(std::optional<uint8_t> state)
-{
-    constexpr std::array names = {"nop", "down", "init", "armed", "active", "active-defer"};
-    return state && *state < names.size() ? names[*state] : "";
-}
-
-/// In words of the kernel (fill_dev_info()), but for EFA, for which it has none.
-std::string protocol_of(const Identity& identity)
-{
-    if (identity.device.protocol)
-        return *identity.device.protocol;
-    return identity.driver == "efa" ? "efa" : "unknown";
-}
 
 std::string guid_of(const PortIdentity& port)
 {
@@ -179,14 +167,6 @@ private:
 
 } // namespace
 
-// include/rdma/ib_verbs.h
-std::string node_type_name(std::optional<uint8_t> type)
-{
-    constexpr std::array names = {"",     "ca",    "switch",    "router",
-                                  "rnic", "usnic", "usnic-udp", "unspecified"};
-    return type && *type < names.size() ? names[*type] : "";
-}
-
 std::vector<std::pair<std::string, std::string>> properties(const Identity& identity,
                                                             const Names& names)
 {
@@ -201,7 +181,7 @@ std::vector<std::pair<std::string, std::string>> properties(const Identity& iden
     list.add("ID_RDMA_NODE_GUID", text::format_guid(device.node_guid));
     list.add("ID_RDMA_SYS_IMAGE_GUID", text::format_guid(device.sys_image_guid));
     list.add("ID_RDMA_FW", escaped(device.fw_version));
-    list.add("ID_RDMA_NODE_TYPE", node_type_name(device.node_type));
+    list.add("ID_RDMA_NODE_TYPE", std::string(node_type_name(device.node_type)));
     list.add("ID_RDMA_PORTS", std::to_string(device.port_count));
     list.add("ID_RDMA_PROTOCOL", text::escape_property(protocol_of(identity)));
     add_link_types(list, identity);
@@ -271,7 +251,7 @@ std::string format_summary(const Identity& identity, const Names& names)
         if (port.netdev)
             out += ", network device " + text::escape_terminal(*port.netdev);
         if (const auto state = state_name(port.state); !state.empty())
-            out += ", " + state;
+            out.append(", ").append(state);
         out += "\n";
     }
     for (const auto& link : names.links)

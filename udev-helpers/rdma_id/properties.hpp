@@ -16,9 +16,6 @@ struct Names {
     std::vector<std::string> aliases;
 };
 
-/// enum rdma_node_type in words: "ca", "rnic". Empty for one that is not known.
-[[nodiscard]] std::string node_type_name(std::optional<uint8_t> type);
-
 /// Keys and escaped values, in the order of rdma_id(8). What is not known or does not hold is left
 /// out.
 [[nodiscard]] std::vector<std::pair<std::string, std::string>> properties(const Identity& identity,

@@ -3,6 +3,7 @@
 
 #include "core/base/c_ptr.hpp"
 #include "core/base/text.hpp"
+#include "udev-helpers/rdma_id/rename_retries.hpp"
 
 #include <array>
 #include <cstdlib>
@@ -28,7 +29,7 @@ Result<std::optional<Parent>> parent_of_node(const Directory& root, const Direct
 {
     const auto ibdev = node.open_attribute("ibdev");
     auto name = Directory::read(ibdev);
-    for (int i = 0; name && i < max_renames; i++) {
+    for (RenameRetries retries; name && retries.next();) {
         auto device = RdmaDevice::open(root, name.text);
         if (!device)
             return tl::unexpected<Error>(std::move(device).error());

@@ -15,10 +15,6 @@ enum class Node { device, uverbs, umad, issm };
 /// Where the kernel lists it, relative to /sys: "class/infiniband_mad/umad0".
 [[nodiscard]] std::string class_path(Node node, std::string_view sysname);
 
-/// How often to ask again where a rename came between two reads. Nobody renames a device that
-/// often.
-constexpr int max_renames = 5;
-
 /// What is asked about: an RDMA device, or a device node of one.
 struct Subject {
     Node node;
