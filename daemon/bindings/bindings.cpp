@@ -1,0 +1,251 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+#include "daemon/bindings/bindings.hpp"
+
+#include "core/base/file.hpp"
+#include "core/base/text.hpp"
+#include "core/naming/unit_name.hpp"
+
+#include <algorithm>
+#include <cerrno>
+#include <climits>
+#include <sys/stat.h>
+#include <unistd.h>
+
+namespace rdmad {
+
+namespace {
+
+const std::vector<std::string> folders = {"/etc/rdmad/binding.d", "/run/rdmad/binding.d",
+                                          "/usr/local/lib/rdmad/binding.d",
+                                          "/usr/lib/rdmad/binding.d"};
+constexpr char runtime_folder[] = "/run/rdmad/binding.d";
+constexpr char suffix[] = ".binding";
+constexpr std::string_view mark = "# Made by rdmad for this boot: rdmactl bind --runtime\n";
+
+std::string guid_text(const std::optional<uint64_t>& guid)
+{
+    return guid ? text::format_guid(*guid) : "";
+}
+
+const std::optional<NodeRef>& node_of(const Device& device, const Port& port,
+                                      config::BindingNode node)
+{
+    switch (node) {
+    case config::BindingNode::umad:
+        return port.umad;
+    case config::BindingNode::issm:
+        return port.issm;
+    case config::BindingNode::uverbs:
+        break;
+    }
+    return device.uverbs;
+}
+
+Member member_of(const config::BindingFile& file, const Device& device, const Port& port,
+                 const NodeRef& node)
+{
+    return {.binding = name_of(file),
+            .device = device.name,
+            .index = device.index,
+            .port = port.number,
+            .guid = guid_text(port.guid),
+            .node_guid = text::format_guid(device.node_guid),
+            .path = device.path,
+            .node = node.sysname,
+            .syspath = node.syspath,
+            .is_ready = file.wait_for == config::WaitFor::present || port.is_ready()};
+}
+
+void add_claims(std::vector<Claim>& claims, const config::BindingFile& file, const Device& device,
+                const Port& port)
+{
+    const auto& node = node_of(device, port, file.node);
+    if (!node)
+        return;
+    const auto member = member_of(file, device, port, *node);
+    const config::UnitSpecifiers specifiers = {.device = device.name,
+                                               .port = std::to_string(port.number),
+                                               .port_guid = member.guid,
+                                               .node_guid = member.node_guid,
+                                               .link_type =
+                                                   std::string(naming::to_string(port.link_type))};
+    // not after a name that goes before anybody has seen it
+    const auto is_due = [&](const std::string& unit) {
+        return device.is_named || unit.find("%d") == std::string::npos;
+    };
+    for (const auto& unit : file.units)
+        if (auto name = config::expand_unit(unit, specifiers); name && is_due(unit))
+            claims.push_back({std::move(*name), member});
+}
+
+uint64_t digest_of(const config::File& file)
+{
+    std::string text = file.path;
+    for (const auto& one : file.assignments)
+        text.append("\n" + one.section + "\n" + one.key + "=" + one.value);
+    for (const auto& problem : file.problems)
+        text.append("\n" + problem.message());
+    return text::stable_hash(text);
+}
+
+std::string section(const char* name, const std::vector<std::pair<std::string, std::string>>& keys)
+{
+    std::string text = std::string("[") + name + "]\n";
+    for (const auto& [key, value] : keys)
+        text += key + "=" + value + "\n";
+    return text;
+}
+
+/// A line break would begin another key, and a backslash takes the next character away.
+bool has_line_break(const std::vector<std::pair<std::string, std::string>>& keys)
+{
+    return std::any_of(keys.begin(), keys.end(), [](const auto& key) {
+        return key.second.find_first_of("\n\r\\") != std::string::npos;
+    });
+}
+
+/// One unit, not a list of them.
+std::string why_no_unit(const std::string& unit)
+{
+    auto sample = unit; // specifiers become something that a unit may have in its name
+    std::replace(sample.begin(), sample.end(), '%', 'x');
+    const auto why_not = naming::unit_refusal(sample);
+    return why_not.empty() ? "" : "Unit: '" + unit + "' is refused: " + why_not;
+}
+
+} // namespace
+
+std::map<std::string, std::string> Bindings::read()
+{
+    files_.clear();
+    std::map<std::string, uint64_t> digests;
+    for (const auto& file : config::read_files(root_, folders, suffix)) {
+        files_.push_back(config::parse_binding(file));
+        digests.emplace(file.name, digest_of(file));
+    }
+    std::map<std::string, std::string> changes;
+    for (const auto& [name, digest] : digests) {
+        const auto known = digests_.find(name);
+        if (known == digests_.end())
+            changes.emplace(name, "added");
+        else if (known->second != digest)
+            changes.emplace(name, "changed");
+    }
+    for (const auto& [name, digest] : digests_)
+        if (!digests.contains(name))
+            changes.emplace(name, "removed");
+    digests_ = std::move(digests);
+    return changes;
+}
+
+const config::BindingFile* Bindings::find(std::string_view name) const
+{
+    const auto found = std::find_if(files_.begin(), files_.end(),
+                                    [&](const auto& file) { return name_of(file) == name; });
+    return found == files_.end() ? nullptr : &*found;
+}
+
+Result<std::string>
+Bindings::add(const std::string& unit,
+              const std::vector<std::pair<std::string, std::string>>& match,
+              const std::vector<std::pair<std::string, std::string>>& binding) const
+{
+    if (auto why_not = why_no_unit(unit); !why_not.empty())
+        return fail(EINVAL, std::move(why_not));
+    if (has_line_break(match) || has_line_break(binding))
+        return fail(EINVAL, "a value has a line break or a backslash");
+    const auto about = section("Match", match);
+    const auto text = std::string(mark) + about + "[Binding]\nUnit=" + config::quote_word(unit) +
+                      section("Binding", binding).substr(sizeof "[Binding]" - 1);
+    // a unit's name may fill a file's name alone
+    const auto name = "50-" + unit.substr(0, 128) + "-" +
+                      text::format_guid(text::stable_hash(unit + "\n" + about)) + suffix;
+    const auto path = root_ + runtime_folder + "/" + name;
+    auto ini = config::parse_ini(text, path);
+    const auto parsed = config::parse_binding(
+        {.name = name, .path = path, .assignments = ini.assignments, .problems = ini.problems});
+    if (!parsed.problems.empty())
+        return fail(EINVAL, parsed.problems[0].key + ": " + parsed.problems[0].what);
+    // a list, quotes or another line would bind something else, and remove() would not find it
+    if (parsed.units != std::vector{unit})
+        return fail(EINVAL,
+                    "Unit: '" + text::escape_terminal(unit) + "' is not the name of one unit");
+    for (const auto* folder : {"/run/rdmad", runtime_folder})
+        if (mkdir((root_ + folder).c_str(), 0755) < 0 && errno != EEXIST)
+            return fail(errno, root_ + folder);
+    if (auto outcome = replace_file(path, path + ".new", text); !outcome)
+        return tl::unexpected<Error>(std::move(outcome).error());
+    return name;
+}
+
+Result<std::vector<std::string>> Bindings::remove(const std::string& unit) const
+{
+    std::vector<std::string> removed;
+    const auto folder = root_ + runtime_folder;
+    for (const auto& name : names_in(folder)) {
+        const auto path = folder + "/" + name;
+        const auto text = read_file(path);
+        if (!name.ends_with(suffix) || !text || !text->starts_with(mark) ||
+            text->find("\nUnit=" + config::quote_word(unit) + "\n") == std::string::npos)
+            continue;
+        if (unlink(path.c_str()) < 0 && errno != ENOENT)
+            return fail(errno, path);
+        removed.push_back(name);
+    }
+    return removed;
+}
+
+std::string name_of(const config::BindingFile& file)
+{
+    return file.path.substr(file.path.rfind('/') + 1);
+}
+
+bool is_runtime(const config::BindingFile& file)
+{
+    return file.path.find(std::string(runtime_folder) + "/") != std::string::npos;
+}
+
+bool matches(const config::BindingFile& file, const Device& device, const Port& port,
+             const config::Facts& host)
+{
+    if (!file.problems.empty())
+        return false;
+    auto facts = host;
+    facts.device = device.name;
+    facts.port = std::to_string(port.number);
+    facts.driver = device.driver;
+    facts.path = device.path;
+    facts.node_guid = text::format_guid(device.node_guid);
+    facts.sys_image_guid = text::format_guid(device.sys_image_guid);
+    facts.port_guids = {guid_text(port.guid)};
+    facts.link_types = {std::string(naming::to_string(port.link_type))};
+    facts.netdevs = {port.netdev};
+    return file.match.why_not(facts).empty();
+}
+
+std::vector<Claim> claims_of(const std::vector<config::BindingFile>& files, const Device& device,
+                             const config::Facts& host)
+{
+    std::vector<Claim> claims;
+    for (const auto& file : files)
+        for (const auto& port : device.ports)
+            if (matches(file, device, port, host))
+                add_claims(claims, file, device, port);
+    return claims;
+}
+
+config::Facts host_facts()
+{
+    const auto word_in = [](const char* path) {
+        return std::string(text::trim(read_file(path).value_or("")));
+    };
+    config::Facts facts;
+    char name[HOST_NAME_MAX + 1] = {};
+    if (gethostname(name, sizeof name - 1) == 0)
+        facts.host = name;
+    facts.machine_id = word_in("/etc/machine-id");
+    facts.kernel_command_line = word_in("/proc/cmdline");
+    return facts;
+}
+
+} // namespace rdmad

@@ -1,0 +1,67 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+#pragma once
+
+#include "core/base/result.hpp"
+#include "core/config/binding_file.hpp"
+#include "daemon/bindings/member.hpp"
+#include "daemon/inventory/model.hpp"
+
+#include <map>
+#include <vector>
+
+namespace rdmad {
+
+/// The files of rdmad.binding(5), in the order of their names.
+class Bindings {
+public:
+    /// root goes before the folders: empty, or that of a test.
+    explicit Bindings(std::string root) : root_(std::move(root)) {}
+
+    /// Reads all files anew. By name, those that were "added", "removed" or say something else,
+    /// "changed".
+    std::map<std::string, std::string> read();
+    [[nodiscard]] const std::vector<config::BindingFile>& files() const
+    {
+        return files_;
+    }
+    [[nodiscard]] const config::BindingFile* find(std::string_view name) const;
+
+    /// Writes a file for this boot that binds the unit; keys are those of the file. Its name.
+    [[nodiscard]] Result<std::string>
+    add(const std::string& unit, const std::vector<std::pair<std::string, std::string>>& match,
+        const std::vector<std::pair<std::string, std::string>>& binding) const;
+    /// Removes the files that add() wrote for the unit. Their names.
+    [[nodiscard]] Result<std::vector<std::string>> remove(const std::string& unit) const;
+
+private:
+    std::string root_;
+    std::vector<config::BindingFile> files_;
+    std::map<std::string, uint64_t> digests_; ///< of what they say, by name
+};
+
+/// "50-storage.binding"
+[[nodiscard]] std::string name_of(const config::BindingFile& file);
+/// Gone with the next boot.
+[[nodiscard]] bool is_runtime(const config::BindingFile& file);
+
+/// A port of a device that a file binds a unit to.
+struct Claim {
+    std::string unit;
+    Member member;
+
+    friend bool operator==(const Claim&, const Claim&) = default;
+};
+
+/// What the files ask for of a device; host has the facts that are not of a device. A port without
+/// the node that the file asks for is left out until it has it.
+[[nodiscard]] std::vector<Claim> claims_of(const std::vector<config::BindingFile>& files,
+                                           const Device& device, const config::Facts& host);
+
+/// Whether the file is about the port.
+[[nodiscard]] bool matches(const config::BindingFile& file, const Device& device, const Port& port,
+                           const config::Facts& host);
+
+/// What a file can ask about the machine.
+[[nodiscard]] config::Facts host_facts();
+
+} // namespace rdmad

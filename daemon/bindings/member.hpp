@@ -1,0 +1,42 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+#pragma once
+
+#include <cstdint>
+#include <string>
+
+namespace rdmad {
+
+/// Why something may not be used now.
+struct Obstacle {
+    std::string reason = {}; ///< empty: it may
+    bool passes = false;     ///< by itself, without an administrator
+
+    friend bool operator==(const Obstacle&, const Obstacle&) = default;
+};
+
+/// A port, as far as a unit's life depends on it. It is the same port after a return: that with the
+/// same GUID or, where it has none, at the same place in the same device.
+struct Member {
+    std::string binding = {}; ///< name of the file that ties it to the unit
+    std::string device = {};
+    uint32_t index = 0;
+    uint32_t port = 0;
+    std::string guid = {}; ///< empty: none
+    std::string node_guid = {};
+    std::string path = {};
+    std::string node = {};    ///< "uverbs0"; empty: the port has no such node
+    std::string syspath = {}; ///< of the node
+    bool is_ready = true;     ///< as WaitFor= asks
+    Obstacle obstacle = {};
+    std::string anchor = {}; ///< that has PID 1 stop the unit with it; empty: none is up
+
+    [[nodiscard]] bool is_same_port(const Member& other) const;
+    /// The same port of what is in the same slot, if another adapter.
+    [[nodiscard]] bool is_same_place(const Member& other) const;
+    friend bool operator==(const Member&, const Member&) = default;
+};
+
+/// "port 0002c90300000a01 of mlx5_0"; "port 1 of mlx5_0" without a GUID.
+[[nodiscard]] std::string describe(const Member& member);
+
+} // namespace rdmad

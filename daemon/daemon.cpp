@@ -1,0 +1,571 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+#include "daemon/daemon.hpp"
+
+#include "core/sysfs/netdev.hpp"
+#include "daemon/clock.hpp"
+#include "daemon/lifecycle/tell.hpp"
+#include "daemon/log.hpp"
+#include "daemon/recovery/tell.hpp"
+
+#include <algorithm>
+#include <cerrno>
+#include <net/if.h>
+#include <net/if_arp.h>
+#include <sysexits.h>
+#include <systemd/sd-daemon.h>
+
+namespace rdmad {
+
+namespace {
+
+using namespace std::chrono_literals;
+
+constexpr auto poll_interval = 1s;
+constexpr auto idle_before_exit = 30s;
+constexpr auto guard_interval = 5s;
+constexpr char nfs_server[] = "nfs-server.service";
+// while a removal waits; what does so is named as soon as that is too long
+constexpr auto first_pause = 2s;
+constexpr auto longest_pause = 64s;
+
+/// Whether the NFS server may listen on a device of its own, which then cannot be removed, without
+/// a word from the kernel. Each listener keeps the module from being unloaded.
+bool may_hinder_unseen(const sysfs::Directory& root)
+{
+    return root.contains("module/nfsd") && root.read("module/rpcrdma/refcnt").text != "0" &&
+           root.contains("module/rpcrdma");
+}
+
+std::chrono::microseconds until(lifecycle::Time due)
+{
+    const auto now = now_usec(CLOCK_BOOTTIME);
+    return std::chrono::microseconds(due > now ? due - now : 0);
+}
+
+const varlink::Info info = {
+    .vendor = "rdmad", .product = "rdmad", .version = RDMAD_VERSION, .url = "man:rdmad.service(8)"};
+
+} // namespace
+
+Result<std::unique_ptr<Daemon>> Daemon::create(sd_event* event, const sysfs::Directory& root)
+{
+    auto udev = UdevMonitor::create();
+    if (!udev)
+        return tl::unexpected<Error>(std::move(udev).error());
+    std::unique_ptr<Daemon> daemon(new Daemon(event, root, std::move(*udev)));
+    if (auto outcome = daemon->add_sources(); !outcome)
+        return tl::unexpected<Error>(std::move(outcome).error());
+    for (const auto& problem : daemon->settings_.problems)
+        log::warning(log::id::device_trouble, problem.message());
+    daemon->resync();
+    daemon->lives_.reconcile();
+    daemon->listen_to_devlink();
+    daemon->reload();
+    if (auto outcome = daemon->connect_to_systemd(); !outcome)
+        return tl::unexpected<Error>(std::move(outcome).error());
+    daemon->plan_exit();
+    return daemon;
+}
+
+Daemon::Daemon(sd_event* event, const sysfs::Directory& root, UdevMonitor udev)
+    : event_(event),
+      root_(root),
+      udev_(std::move(udev)),
+      inventory_(client_, root, [this](const DeviceChange& change) { on_device(change); }),
+      lives_(
+          root, lifecycle::Histories("/run/rdmad/devices"), settings_.lifecycle,
+          [] { return now_usec(CLOCK_BOOTTIME); },
+          {.on_change = [this](const auto& history,
+                               const auto& change) { on_life(history, change); },
+           .on_plan = [this] { work_.arm_now(); },
+           .on_trouble =
+               [](const Error& error) { log::warning(log::id::device_trouble, error.message()); }}),
+      supervisor_(inventory_, bindings_, host_, {},
+                  {.on_unit = [this](const std::string& name,
+                                     const BoundUnit& unit) { api_.on_unit(name, unit); },
+                   .obstacle =
+                       [this](uint32_t index, const config::BindingFile& file) {
+                           return lives_.obstacle(
+                               index, {.ready = file.wait_for == config::WaitFor::ready,
+                                       .accepted = file.on_replaced == config::OnReplaced::wait});
+                       },
+                   .on_work = [this] { work_.arm_now(); }}),
+      recovery_("/run/rdmad/recovery", settings_.recovery, recovery::tell),
+      preparations_(inhibitors_, settings_.lifecycle.inhibit_delay, preparation_parts()),
+      server_(event, info),
+      api_(
+          server_, inventory_, bindings_, supervisor_, lives_, inhibitors_, preparations_,
+          recovery_, host_, [this] { reload(); }, [this] { look_at_ports(); },
+          [this] { work_.arm_now(); }),
+      kernel_events_(event, kernel_callbacks())
+{
+    server_.on_trouble([](const std::string& what) { log::notice(log::id::client_dropped, what); });
+    server_.on_connections_changed([this] { plan_exit(); });
+    api_.on_monitors_changed([this] { plan_polling(); });
+}
+
+/// Calls that end call back, into parts that would be gone before the server.
+Daemon::~Daemon()
+{
+    server_.end();
+    lives_.remember();
+}
+
+Result<void> Daemon::add_sources()
+{
+    auto udev = EventSource::io(event_, udev_.fd(), priority::udev, [this] { on_udev(); });
+    auto work = EventSource::deferred(event_, priority::work, [this] { settle(); });
+    auto poll_timer = EventSource::timer(event_, [this] { poll(); });
+    auto lives_timer = EventSource::timer(event_, [this] {
+        lives_.pass_time();
+        settle();
+    });
+    auto holders_timer = EventSource::timer(event_, [this] { look_for_holders(); });
+    auto exit_timer = EventSource::timer(event_, [this] { leave(); });
+    auto preparations_timer = EventSource::timer(event_, [this] { settle(); });
+    auto recovery_timer = EventSource::timer(event_, [this] {
+        recovery_.retry();
+        plan_recovery();
+    });
+    auto guard_timer = EventSource::timer(event_, [this] { guard(); });
+    for (auto* source : {&udev, &work, &poll_timer, &lives_timer, &holders_timer,
+                         &preparations_timer, &recovery_timer, &guard_timer, &exit_timer})
+        if (!*source)
+            return tl::unexpected<Error>(std::move(*source).error());
+    udev_source_ = std::move(*udev);
+    work_ = std::move(*work);
+    poll_ = std::move(*poll_timer);
+    lives_timer_ = std::move(*lives_timer);
+    holders_timer_ = std::move(*holders_timer);
+    preparations_timer_ = std::move(*preparations_timer);
+    recovery_timer_ = std::move(*recovery_timer);
+    guard_timer_ = std::move(*guard_timer);
+    exit_ = std::move(*exit_timer);
+    return {};
+}
+
+Result<void> Daemon::connect_to_systemd()
+{
+    auto manager = systemd::Manager::create(
+        event_,
+        {.on_connected =
+             [this] {
+                 // it may be so at once
+                 if (manager_)
+                     on_connected();
+             },
+         .on_unit =
+             [this](const auto& unit, const auto& state) {
+                 supervisor_.on_unit(unit, state);
+                 if (unit == nfs_server)
+                     recovery_.on_nfs_server(state.active_state == "active");
+                 work_.arm_now();
+             },
+         .on_job =
+             [this](const auto& unit, uint32_t job, const auto& result) {
+                 supervisor_.on_job(unit, job, result);
+                 holders_.on_job(unit, job, result);
+                 recovery_.on_job(unit, job, result);
+                 work_.arm_now();
+             },
+         .on_trouble =
+             [](const Error& error) { log::warning(log::id::systemd_trouble, error.message()); }});
+    if (!manager)
+        return tl::unexpected<Error>(std::move(manager).error());
+    manager_ = std::move(*manager);
+    supervisor_.use(manager_.get());
+    readiness_.use(manager_.get());
+    holders_.use(manager_.get());
+    recovery_.use(manager_.get());
+    if (manager_->is_connected())
+        on_connected();
+    return {};
+}
+
+void Daemon::on_connected()
+{
+    supervisor_.on_connected();
+    readiness_.on_connected();
+    is_readiness_due_ = true;
+    holders_.on_connected();
+    recovery_.on_connected();
+    // that it starts or stops is a moment to see what it listens on
+    if (settings_.recovery.kinds.contains(recovery::Kind::nfs))
+        manager_->watch(nfs_server);
+    if (!lives_.removing().empty())
+        look_for_holders();
+    work_.arm_now();
+}
+
+Result<void> Daemon::serve(UniqueFd socket)
+{
+    return server_.listen(std::move(socket));
+}
+
+/// A driver may have its function locked until its RDMA device is gone, and whoever asks devlink
+/// for that waits in the kernel. Then it is asked when a device is ready again.
+void Daemon::listen_to_devlink()
+{
+    is_devlink_unknown_ = !lives_.removing().empty();
+    kernel_events_.listen_to_devlink(!is_devlink_unknown_);
+}
+
+void Daemon::reload()
+{
+    const auto changes = bindings_.read();
+    const auto& files = bindings_.files();
+    if (std::any_of(files.begin(), files.end(),
+                    [](const auto& file) { return file.wait_for != config::WaitFor::present; }))
+        look_at_ports();
+    for (const auto& file : bindings_.files())
+        for (const auto& problem : file.problems)
+            log::warning(log::id::bad_binding, problem.message(),
+                         {{log::field::binding, name_of(file)}});
+    supervisor_.on_bindings();
+    for (const auto& [name, change] : changes)
+        api_.on_binding(name, change);
+}
+
+// -- devices --------------------------------------------------------------------------------------
+
+void Daemon::on_udev()
+{
+    // an event of what is gone asks the kernel as well, and that is let go of again
+    work_.arm_now();
+    // not more than one burst: other sources want their turn, too
+    for (int i = 0; i < 64; i++) {
+        auto event = udev_.receive();
+        if (!event) {
+            log::warning(log::id::events_lost, "udev events were lost: looking at all devices");
+            resync();
+            api_.on_lost();
+            return;
+        }
+        if (!*event)
+            return;
+        inventory_.handle(**event);
+        lives_.on_udev(**event);
+        if (const auto error = inventory_.take_error(); error)
+            log::warning(log::id::device_trouble, error->message());
+        if ((*event)->index)
+            kernel_events_.listen(client_);
+    }
+}
+
+/// Without a device there is nothing to ask.
+void Daemon::let_go_of_kernel()
+{
+    kernel_events_.end();
+    are_ports_due_ = false;
+    transport_.close();
+}
+
+KernelEvents::Callbacks Daemon::kernel_callbacks()
+{
+    return {.on_device = [this](uint32_t index) { refresh(index); },
+            .on_netdev =
+                [this] {
+                    looked_at_ports_ = {};
+                    look_at_ports();
+                },
+            .on_links = [this](const auto& links) { on_links(links); },
+            .on_devlink = [this](const auto& notice) { lives_.on_devlink(notice); },
+            .on_lost =
+                [this] {
+                    log::warning(log::id::events_lost,
+                                 "RDMA events were lost: looking at all devices");
+                    resync();
+                    api_.on_lost();
+                },
+            .on_trouble =
+                [](const Error& error) { log::warning(log::id::device_trouble, error.message()); }};
+}
+
+/// A port's network device went up or down, or got an address. All that comes within a second is
+/// looked at once.
+void Daemon::on_links(const std::optional<std::set<uint32_t>>& links)
+{
+    if (links && std::none_of(links->begin(), links->end(),
+                              [this](uint32_t ifindex) { return is_of_rdma(ifindex); }))
+        return;
+    if (!std::exchange(are_ports_due_, true))
+        poll_.arm(poll_interval);
+}
+
+/// A VLAN, bond or bridge is of what is below it: its addresses are in the GID tables there.
+bool Daemon::is_of_rdma(uint32_t ifindex) const
+{
+    char name[IF_NAMESIZE];
+    // one that has gone, or into another network namespace, may have been
+    if (!if_indextoname(ifindex, name))
+        return true;
+    const auto stack = sysfs::stack_of(root_, name);
+    for (const auto& [index, device] : inventory_.devices())
+        for (const auto& port : device.ports)
+            if (stack.contains(port.netdev))
+                return true;
+    // IPoIB, which the port does not tell of
+    return std::any_of(stack.begin(), stack.end(), [&](const std::string& netdev) {
+        return root_.read("class/net/" + netdev + "/type").text ==
+               std::to_string(ARPHRD_INFINIBAND);
+    });
+}
+
+void Daemon::refresh(uint32_t index)
+{
+    if (auto outcome = inventory_.refresh(index); !outcome)
+        log::warning(log::id::device_trouble, outcome.error().message(),
+                     {{log::field::index, std::to_string(index)}});
+}
+
+void Daemon::resync()
+{
+    const auto events = udev_.enumerate();
+    if (!events) {
+        log::warning(log::id::device_trouble, events.error().message());
+        return;
+    }
+    looked_at_ports_ = std::chrono::steady_clock::now();
+    if (auto outcome = inventory_.resync(*events); !outcome)
+        log::warning(log::id::device_trouble, outcome.error().message());
+    if (!inventory_.devices().empty())
+        kernel_events_.listen(client_);
+}
+
+void Daemon::on_device(const DeviceChange& change)
+{
+    is_readiness_due_ = true;
+    lives_.on_device(change);
+    supervisor_.on_device(change);
+    api_.on_device(change);
+    plan_exit();
+    work_.arm_now();
+}
+
+void Daemon::on_life(const lifecycle::History& history, const lifecycle::Change& change)
+{
+    is_readiness_due_ = true;
+    tell(history, change);
+    supervisor_.on_obstacle(history.life.index);
+    api_.on_life(history, change);
+    const bool is_step = change.kind == lifecycle::Change::Kind::state;
+    if (is_step && change.now == lifecycle::State::ready)
+        is_devlink_due_ = is_devlink_unknown_;
+    if (is_step && change.now == lifecycle::State::removing) {
+        recovery_.on_blocked();
+        holders_pause_ = first_pause;
+        holders_timer_.arm(first_pause);
+    }
+    plan_exit();
+}
+
+// -- who keeps a device from being removed --------------------------------------------------------
+
+void Daemon::look_for_holders()
+{
+    if (!lives_.removing().empty())
+        holders_.look([this](const auto& found) { on_holders(found); });
+}
+
+void Daemon::on_holders(const Result<std::vector<Holder>>& found)
+{
+    if (found)
+        lives_.on_holders(*found);
+    for (const auto* history : lives_.removing())
+        if (history->life.is_blocked && history->holders)
+            supervisor_.on_blocked(history->life.index, units_of(*history->holders));
+    if (!found)
+        log::warning(log::id::device_trouble,
+                     "who holds devices is not known: " + found.error().message());
+    if (lives_.removing().empty())
+        return;
+    // soon it is blocked, and then there is no hurry
+    holders_pause_ = std::min<std::chrono::microseconds>(holders_pause_ * 2, longest_pause);
+    holders_timer_.arm(holders_pause_);
+}
+
+// -- what is done before the loop sleeps ----------------------------------------------------------
+
+void Daemon::settle()
+{
+    supervisor_.settle();
+    preparations_.advance();
+    if (std::exchange(is_readiness_due_, false)) {
+        readiness_.settle(ready_ports(inventory_, lives_));
+        recovery_.settle(recoverable());
+    }
+    if (std::exchange(is_devlink_due_, false))
+        listen_to_devlink();
+    lives_.remember();
+    if (inventory_.devices().empty())
+        let_go_of_kernel();
+    plan_polling();
+    plan_lives();
+    plan_preparations();
+    plan_recovery();
+    plan_guard();
+    plan_exit();
+}
+
+void Daemon::poll()
+{
+    supervisor_.retry();
+    const bool are_due = std::exchange(are_ports_due_, false);
+    if (are_due)
+        looked_at_ports_ = {}; // what makes them due may have come after that
+    if (are_due || api_.wants_port_states())
+        look_at_ports();
+    if (are_due)
+        recovery_.retry();
+    for (const auto index : awaited())
+        refresh(index);
+    plan_polling();
+}
+
+/// Devices for whose ports a unit waits, or which settle.
+std::set<uint32_t> Daemon::awaited() const
+{
+    auto indexes = supervisor_.awaited();
+    indexes.merge(lives_.awaited());
+    return indexes;
+}
+
+/// At most once a second, however often clients ask.
+void Daemon::look_at_ports()
+{
+    const auto now = std::chrono::steady_clock::now();
+    if (now - looked_at_ports_ < poll_interval)
+        return;
+    looked_at_ports_ = now;
+    std::vector<uint32_t> indexes;
+    for (const auto& [index, device] : inventory_.devices())
+        indexes.push_back(index);
+    for (const auto index : indexes)
+        refresh(index);
+}
+
+/// The kernel does not tell when a port becomes active: it is asked while somebody waits for that.
+void Daemon::plan_polling()
+{
+    const bool is_needed = are_ports_due_ || supervisor_.has_failed() || api_.wants_port_states() ||
+                           !awaited().empty();
+    if (!is_needed)
+        poll_.disarm();
+    else if (!poll_.is_armed())
+        poll_.arm(poll_interval);
+}
+
+void Daemon::plan_lives()
+{
+    const auto next = lives_.next_deadline();
+    if (!next)
+        return lives_timer_.disarm();
+    lives_timer_.arm(until(*next));
+}
+
+void Daemon::plan_preparations()
+{
+    const auto next = preparations_.next_deadline();
+    if (!next)
+        return preparations_timer_.disarm();
+    preparations_timer_.arm(until(*next));
+}
+
+Preparations::Parts Daemon::preparation_parts()
+{
+    return {
+        .device =
+            [this](uint32_t index) {
+                const auto found = inventory_.devices().find(index);
+                return found == inventory_.devices().end() ? nullptr : &found->second;
+            },
+        .drain = [this](uint32_t index) { lives_.drain(index); },
+        .resume = [this](uint32_t index) { lives_.resume(index); },
+        .stop =
+            [this](uint32_t index, std::map<std::string, int>& asked) {
+                return supervisor_.drain(index, asked);
+            },
+        .look = [this](uint32_t index, auto on_found) { find_users(index, std::move(on_found)); },
+        .clock = [] { return now_usec(CLOCK_BOOTTIME); }};
+}
+
+/// Takes the kernel's targets away from a device, then asks who else uses it.
+void Daemon::find_users(uint32_t index, Preparations::OnHolders on_found)
+{
+    recovery_.release(index, [this, index, on_found = std::move(on_found)](const auto& report) {
+        holders_.look([this, index, on_found, report](auto found) {
+            const auto device = inventory_.devices().find(index);
+            if (report && found && device != inventory_.devices().end())
+                for (const auto& user : report->users)
+                    found->push_back({.command = user, .nodes = nodes_of(device->second)});
+            on_found(report ? found : tl::unexpected<Error>(report.error()));
+            work_.arm_now();
+        });
+    });
+}
+
+/// Storage targets wait until an administrator has said yes to a device that replaced another.
+std::set<uint32_t> Daemon::recoverable() const
+{
+    std::set<uint32_t> indexes;
+    for (const auto& [index, device] : inventory_.devices())
+        if (lives_.is_ready(index) && lives_.obstacle(index, {.accepted = true}) == Obstacle())
+            indexes.insert(index);
+    return indexes;
+}
+
+void Daemon::plan_recovery()
+{
+    const auto pause = recovery_.pause();
+    if (!pause)
+        recovery_timer_.disarm();
+    else if (!recovery_timer_.is_armed())
+        recovery_timer_.arm(*pause);
+}
+
+void Daemon::guard()
+{
+    if (const auto outcome = inventory_.look_for_leaving(); !outcome)
+        log::warning(log::id::device_trouble, outcome.error().message());
+    plan_guard();
+}
+
+void Daemon::plan_guard()
+{
+    if (inventory_.devices().empty() || !settings_.recovery.kinds.contains(recovery::Kind::nfs) ||
+        !may_hinder_unseen(root_))
+        guard_timer_.disarm();
+    else if (!guard_timer_.is_armed())
+        guard_timer_.arm(guard_interval);
+}
+
+bool Daemon::is_idle() const
+{
+    return inventory_.devices().empty() && lives_.removing().empty() &&
+           server_.connection_count() == 0 && recovery_.is_idle();
+}
+
+/// What appears after systemd has heard that rdmad ends starts it anew. What came before does not,
+/// and shows here: then it ends as one that wants to be restarted.
+void Daemon::leave()
+{
+    if (!is_idle())
+        return;
+    // something is still to be told of a device that went
+    if (const auto due = lives_.next_deadline(); due)
+        return exit_.arm(until(*due) + 1s);
+    (void)sd_notify(0, "STOPPING=1");
+    on_udev();
+    (void)sd_event_exit(event_, is_idle() ? 0 : EX_TEMPFAIL);
+}
+
+/// rdmad.socket, or the next device, starts it again; what it has to remember is in /run/rdmad.
+void Daemon::plan_exit()
+{
+    if (!is_idle())
+        exit_.disarm();
+    else if (!exit_.is_armed())
+        exit_.arm(idle_before_exit);
+}
+
+} // namespace rdmad

@@ -1,0 +1,106 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+#pragma once
+
+#include "daemon/api/api.hpp"
+#include "daemon/holders/search.hpp"
+#include "daemon/inventory/kernel_events.hpp"
+#include "daemon/inventory/lazy_transport.hpp"
+#include "daemon/inventory/udev_monitor.hpp"
+#include "daemon/lifecycle/lifecycle.hpp"
+#include "daemon/readiness/readiness.hpp"
+#include "daemon/recovery/recovery.hpp"
+#include "daemon/settings.hpp"
+#include "daemon/systemd/manager.hpp"
+
+namespace rdmad {
+
+/// All parts, and how they are wired: events of udev, the kernel, PID 1 and clients come in, and
+/// what follows is done before the loop sleeps.
+class Daemon {
+public:
+    /// Subscribes, then looks at what is there. event and root (/sys) must outlive the daemon.
+    [[nodiscard]] static Result<std::unique_ptr<Daemon>> create(sd_event* event,
+                                                                const sysfs::Directory& root);
+    ~Daemon();
+    Daemon(const Daemon&) = delete;
+    Daemon& operator=(const Daemon&) = delete;
+    /// Serves clients on a listening socket.
+    [[nodiscard]] Result<void> serve(UniqueFd socket);
+    /// Reads the binding files anew.
+    void reload();
+
+private:
+    Daemon(sd_event* event, const sysfs::Directory& root, UdevMonitor udev);
+
+    [[nodiscard]] Result<void> add_sources();
+    [[nodiscard]] Result<void> connect_to_systemd();
+    void on_connected();
+    [[nodiscard]] KernelEvents::Callbacks kernel_callbacks();
+    void let_go_of_kernel();
+
+    void on_udev();
+    void on_links(const std::optional<std::set<uint32_t>>& links);
+    [[nodiscard]] bool is_of_rdma(uint32_t ifindex) const;
+    void resync();
+    void refresh(uint32_t index);
+    void on_device(const DeviceChange& change);
+    void on_life(const lifecycle::History& history, const lifecycle::Change& change);
+    void look_for_holders();
+    void on_holders(const Result<std::vector<Holder>>& found);
+    void settle();
+    void poll();
+    [[nodiscard]] std::set<uint32_t> awaited() const;
+    void look_at_ports();
+    void plan_polling();
+    void plan_lives();
+    void plan_preparations();
+    void plan_recovery();
+    void guard();
+    void plan_guard();
+    [[nodiscard]] std::set<uint32_t> recoverable() const;
+    void find_users(uint32_t index, Preparations::OnHolders on_found);
+    [[nodiscard]] Preparations::Parts preparation_parts();
+    void listen_to_devlink();
+    void plan_exit();
+    void leave();
+    [[nodiscard]] bool is_idle() const;
+
+    sd_event* event_;
+    const sysfs::Directory& root_;
+    UdevMonitor udev_;
+    LazyTransport transport_;
+    nldev::Client client_{transport_};
+    std::chrono::steady_clock::time_point looked_at_ports_ = {};
+    bool are_ports_due_ = false;      ///< to be looked at
+    bool is_devlink_unknown_ = false; ///< it was not asked what there is
+    bool is_devlink_due_ = false;     ///< it may be asked now
+    std::chrono::microseconds holders_pause_ = {};
+    bool is_readiness_due_ = true; ///< some port may be ready, or not any more
+    config::Facts host_ = host_facts();
+    Bindings bindings_{""};
+    Inventory inventory_;
+    Settings settings_ = read_settings("");
+    lifecycle::Lifecycle lives_;
+    Supervisor supervisor_;
+    Readiness readiness_{"/run/rdmad/ready"};
+    HolderSearch holders_{"/run/rdmad/holders"};
+    recovery::Recovery recovery_;
+    Inhibitors inhibitors_;
+    Preparations preparations_;
+    varlink::Server server_;
+    api::Api api_;
+    std::unique_ptr<systemd::Manager> manager_;
+    // the sources call what is above
+    KernelEvents kernel_events_;
+    EventSource udev_source_;
+    EventSource work_;
+    EventSource poll_;
+    EventSource lives_timer_;
+    EventSource holders_timer_;
+    EventSource preparations_timer_;
+    EventSource recovery_timer_;
+    EventSource guard_timer_;
+    EventSource exit_;
+};
+
+} // namespace rdmad

@@ -1,0 +1,56 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+#pragma once
+
+#include "core/base/c_ptr.hpp"
+#include "core/base/result.hpp"
+
+#include <chrono>
+#include <functional>
+#include <memory>
+#include <systemd/sd-event.h>
+
+// sd-event with C++ callbacks. A source owns its callback and ends with the object.
+
+namespace rdmad {
+
+/// What is served first. Clients come last: no flood of theirs holds up what a device needs.
+namespace priority {
+constexpr int64_t evidence = -60; ///< why a device goes, before that it goes
+constexpr int64_t udev = -50;
+constexpr int64_t kernel = -40;
+constexpr int64_t systemd = -30;
+constexpr int64_t work = -20; ///< after all that is known of a burst of events
+} // namespace priority
+
+class EventSource {
+public:
+    using Callback = std::function<void()>;
+
+    EventSource() = default;
+
+    /// When the descriptor has something to read. A lower priority is served first.
+    [[nodiscard]] static Result<EventSource> io(sd_event* event, int fd, int64_t priority,
+                                                Callback callback);
+    /// Once, after the delay; arm() has it called again.
+    [[nodiscard]] static Result<EventSource> timer(sd_event* event, Callback callback);
+    /// The signal must be blocked.
+    [[nodiscard]] static Result<EventSource> signal(sd_event* event, int number, Callback callback);
+    /// Once, when nothing of a lower priority is pending; arm_now() has it called.
+    [[nodiscard]] static Result<EventSource> deferred(sd_event* event, int64_t priority,
+                                                      Callback callback);
+
+    void arm(std::chrono::microseconds delay);
+    void arm_now();
+    void disarm();
+    [[nodiscard]] bool is_armed() const;
+
+private:
+    template <typename Add>
+    static Result<EventSource> make(const char* what, Callback callback, Add add);
+
+    // the source goes before the callback that it calls
+    std::unique_ptr<Callback> callback_;
+    CPtr<sd_event_source, sd_event_source_disable_unref> source_;
+};
+
+} // namespace rdmad

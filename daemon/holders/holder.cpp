@@ -1,0 +1,130 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+#include "daemon/holders/holder.hpp"
+
+#include "core/base/text.hpp"
+#include "daemon/record.hpp"
+
+#include <algorithm>
+#include <array>
+#include <iterator>
+
+namespace rdmad {
+
+namespace {
+
+using Json = nlohmann::json;
+
+constexpr int version = 1;
+constexpr std::array<std::string_view, 3> kinds = {"uverbs", "umad", "issm"};
+
+void keep_only(std::set<std::string>& names, const std::set<std::string>& wanted)
+{
+    std::erase_if(names, [&](const std::string& name) { return !wanted.contains(name); });
+}
+
+Json to_json(const Holder& holder)
+{
+    return {{"pid", holder.pid},     {"command", holder.command},
+            {"unit", holder.unit},   {"isStored", holder.is_stored},
+            {"nodes", holder.nodes}, {"gone", holder.gone}};
+}
+
+Holder holder_of(const Json& object)
+{
+    Holder holder;
+    if (!object.is_object())
+        return holder;
+    read(object, "pid", holder.pid);
+    read(object, "command", holder.command);
+    read(object, "unit", holder.unit);
+    read(object, "isStored", holder.is_stored);
+    read_list(object, "nodes", holder.nodes);
+    read_list(object, "gone", holder.gone);
+    return holder;
+}
+
+} // namespace
+
+bool is_node(std::string_view name)
+{
+    return std::any_of(kinds.begin(), kinds.end(), [&](std::string_view kind) {
+        return name.starts_with(kind) && text::parse_u32(name.substr(kind.size()));
+    });
+}
+
+LinkedNode node_of_link(std::string_view link)
+{
+    constexpr std::string_view deleted = " (deleted)";
+    constexpr std::string_view folder = "/infiniband/";
+    const bool is_gone = link.ends_with(deleted);
+    if (is_gone)
+        link.remove_suffix(deleted.size());
+    const auto slash = link.rfind('/');
+    if (slash == std::string_view::npos || !link.substr(0, slash + 1).ends_with(folder))
+        return {};
+    const auto name = link.substr(slash + 1);
+    return is_node(name) ? LinkedNode{std::string(name), is_gone} : LinkedNode();
+}
+
+std::vector<Holder> holders_of(const std::vector<Holder>& all, const std::set<std::string>& nodes,
+                               const std::set<std::string>& gone)
+{
+    std::vector<Holder> found;
+    for (auto holder : all) {
+        keep_only(holder.nodes, nodes);
+        keep_only(holder.gone, gone);
+        if (!holder.nodes.empty() || !holder.gone.empty())
+            found.push_back(std::move(holder));
+    }
+    return found;
+}
+
+std::set<std::string> units_of(const std::vector<Holder>& holders)
+{
+    std::set<std::string> units;
+    for (const auto& holder : holders)
+        if (!holder.unit.empty())
+            units.insert(holder.unit);
+    return units;
+}
+
+std::string describe(const Holder& holder)
+{
+    if (holder.is_stored)
+        return "systemd, which stores a descriptor for " +
+               (holder.unit.empty() ? "some service" : holder.unit);
+    if (holder.pid == 0)
+        return holder.command + " of the kernel";
+    auto text = holder.command + " (PID " + std::to_string(holder.pid) + ")";
+    return holder.unit.empty() ? text : text + " of " + holder.unit;
+}
+
+std::string describe(const std::vector<Holder>& holders)
+{
+    std::string text;
+    for (const auto& holder : holders)
+        text.append(text.empty() ? "" : ", ").append(describe(holder));
+    return text;
+}
+
+std::string format_holders(const std::vector<Holder>& holders)
+{
+    auto list = Json::array();
+    std::transform(holders.begin(), holders.end(), std::back_inserter(list), to_json);
+    return format_versioned({{"holders", std::move(list)}}, version);
+}
+
+Result<std::vector<Holder>> parse_holders(std::string_view text)
+{
+    const auto json = parse_versioned(text, version);
+    if (!json)
+        return tl::unexpected<Error>(json.error());
+    const auto list = json->find("holders");
+    if (list == json->end() || !list->is_array())
+        return fail(EBADMSG, "no list of holders");
+    std::vector<Holder> holders;
+    std::transform(list->begin(), list->end(), std::back_inserter(holders), holder_of);
+    return holders;
+}
+
+} // namespace rdmad

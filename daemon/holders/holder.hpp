@@ -1,0 +1,56 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+#pragma once
+
+#include "core/base/result.hpp"
+
+#include <cstdint>
+#include <set>
+#include <string>
+#include <string_view>
+#include <vector>
+
+// Who has nodes of RDMA devices open: the kernel waits for them when it removes a device whose
+// driver cannot take them away. rdmad-holders looks, and writes it down for rdmad.
+
+namespace rdmad {
+
+struct Holder {
+    uint32_t pid = 0;         ///< 0: a part of the kernel
+    std::string command = {}; ///< /proc/PID/comm, or the kernel's part: "nvme_rdma"
+    std::string unit = {};    ///< that the process belongs to; empty: nobody knows
+    /// PID 1 keeps them for the unit, in its file descriptor store.
+    bool is_stored = false;
+    std::set<std::string> nodes = {}; ///< "uverbs0"
+    /// The same of nodes that are no more. The kernel gives their numbers to others at once.
+    std::set<std::string> gone = {};
+
+    friend bool operator==(const Holder&, const Holder&) = default;
+};
+
+/// The node that a link /proc/PID/fd/N shows.
+struct LinkedNode {
+    std::string name = {}; ///< empty: another file
+    bool is_gone = false;  ///< "(deleted)"
+};
+[[nodiscard]] LinkedNode node_of_link(std::string_view link);
+/// Whether it is the name of one.
+[[nodiscard]] bool is_node(std::string_view name);
+
+/// Of all holders those that have one of these nodes, or of those that are gone, and with them
+/// alone.
+[[nodiscard]] std::vector<Holder> holders_of(const std::vector<Holder>& all,
+                                             const std::set<std::string>& nodes,
+                                             const std::set<std::string>& gone);
+
+[[nodiscard]] std::set<std::string> units_of(const std::vector<Holder>& holders);
+
+/// "ib_write_bw (PID 412) of perftest.service"
+[[nodiscard]] std::string describe(const Holder& holder);
+/// All of them, with commas between.
+[[nodiscard]] std::string describe(const std::vector<Holder>& holders);
+
+[[nodiscard]] std::string format_holders(const std::vector<Holder>& holders);
+/// EBADMSG: no such record, or of another version.
+[[nodiscard]] Result<std::vector<Holder>> parse_holders(std::string_view text);
+
+} // namespace rdmad

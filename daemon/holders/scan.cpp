@@ -1,0 +1,221 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+#include "daemon/holders/scan.hpp"
+
+#include "core/base/c_ptr.hpp"
+#include "core/base/file.hpp"
+#include "core/base/text.hpp"
+
+#include <algorithm>
+#include <climits>
+#include <cstdlib>
+#include <map>
+#include <sys/stat.h>
+#include <sys/sysmacros.h>
+#include <systemd/sd-bus.h>
+#include <systemd/sd-login.h>
+#include <unistd.h>
+
+namespace rdmad {
+
+namespace {
+
+using Bus = CPtr<sd_bus, sd_bus_flush_close_unref>;
+using Message = CPtr<sd_bus_message, sd_bus_message_unref>;
+using Stored = std::map<std::string, Holder>; ///< by unit
+
+// of one node; more tell nobody anything
+constexpr size_t max_holders = 16;
+constexpr const char* destination = "org.freedesktop.systemd1";
+constexpr const char* object = "/org/freedesktop/systemd1";
+constexpr const char* manager = "org.freedesktop.systemd1.Manager";
+
+std::string target_of(const std::string& link)
+{
+    char target[PATH_MAX];
+    const auto length = readlink(link.c_str(), target, sizeof(target));
+    return length < 0 ? std::string() : std::string(target, static_cast<size_t>(length));
+}
+
+/// Its name, and whether it is there still: a container may call a node otherwise. None: it is no
+/// RDMA node, whatever it is called.
+LinkedNode node_of(const std::string& link, const std::string& devices)
+{
+    auto node = node_of_link(target_of(link));
+    struct stat status = {};
+    if (node.name.empty() || stat(link.c_str(), &status) < 0 || !S_ISCHR(status.st_mode))
+        return {};
+    if (node.is_gone)
+        return node;
+    const auto device = target_of(devices + "/" + std::to_string(major(status.st_rdev)) + ":" +
+                                  std::to_string(minor(status.st_rdev)));
+    if (device.empty())
+        return {std::move(node.name), true};
+    auto name = device.substr(device.rfind('/') + 1);
+    return is_node(name) ? LinkedNode{std::move(name)} : LinkedNode();
+}
+
+void find_nodes(Holder& holder, const std::string& process, const std::string& devices)
+{
+    const auto folder = process + "/fd";
+    for (const auto& name : names_in(folder)) {
+        auto node = node_of(folder + "/" + name, devices);
+        if (!node.name.empty())
+            (node.is_gone ? holder.gone : holder.nodes).insert(std::move(node.name));
+    }
+}
+
+/// How many have each node, and leaves out of a holder those that have enough.
+class Crowd {
+public:
+    void thin_out(Holder& holder)
+    {
+        const auto is_told = [&](const std::string& name) {
+            return counts_[name]++ >= max_holders;
+        };
+        std::erase_if(holder.nodes, is_told);
+        std::erase_if(holder.gone,
+                      [&](const std::string& name) { return is_told(name + " gone"); });
+    }
+
+private:
+    std::map<std::string, size_t> counts_;
+};
+
+/// One that the C library made.
+template <typename Ask>
+std::string owned(Ask ask)
+{
+    char* name = nullptr;
+    if (ask(&name) < 0)
+        return {};
+    const CPtr<char, free> keeper(name);
+    return name;
+}
+
+Bus connect()
+{
+    sd_bus* bus = nullptr;
+    if (sd_bus_open_system(&bus) >= 0)
+        return Bus(bus);
+    // a boot without D-Bus: what systemctl speaks to then
+    if (sd_bus_new(&bus) < 0)
+        return nullptr;
+    Bus direct(bus);
+    const bool is_open =
+        sd_bus_set_address(bus, "unix:path=/run/systemd/private") >= 0 && sd_bus_start(bus) >= 0;
+    return is_open ? std::move(direct) : nullptr;
+}
+
+template <typename... Arguments>
+Message call(sd_bus* bus, const char* method, const char* types, Arguments... arguments)
+{
+    sd_bus_message* reply = nullptr;
+    (void)sd_bus_call_method(bus, destination, object, manager, method, nullptr, &reply, types,
+                             arguments...);
+    return Message(reply);
+}
+
+std::vector<std::string> running_services(sd_bus* bus)
+{
+    std::vector<std::string> names;
+    const auto reply = call(bus, "ListUnitsByPatterns", "asas", 0, 1, "*.service");
+    if (!reply || sd_bus_message_enter_container(reply.get(), 'a', "(ssssssouso)") < 0)
+        return names;
+    const char* name = nullptr;
+    while (sd_bus_message_read(reply.get(), "(ssssssouso)", &name, nullptr, nullptr, nullptr,
+                               nullptr, nullptr, nullptr, nullptr, nullptr, nullptr) > 0)
+        names.emplace_back(name);
+    return names;
+}
+
+/// That has no name yet.
+Holder stored_for(sd_bus* bus, const std::string& unit)
+{
+    Holder holder;
+    const auto reply = call(bus, "DumpUnitFileDescriptorStore", "s", unit.c_str());
+    if (!reply || sd_bus_message_enter_container(reply.get(), 'a', "(suuutuusu)") < 0)
+        return holder;
+    const char* path = nullptr;
+    while (sd_bus_message_read(reply.get(), "(suuutuusu)", nullptr, nullptr, nullptr, nullptr,
+                               nullptr, nullptr, nullptr, &path, nullptr) > 0)
+        if (auto node = node_of_link(path); !node.name.empty())
+            (node.is_gone ? holder.gone : holder.nodes).insert(std::move(node.name));
+    return holder;
+}
+
+Stored stored_nodes()
+{
+    Stored stored;
+    const auto bus = connect();
+    if (!bus)
+        return stored;
+    for (const auto& unit : running_services(bus.get()))
+        if (auto holder = stored_for(bus.get(), unit);
+            !holder.nodes.empty() || !holder.gone.empty())
+            stored.emplace(unit, std::move(holder));
+    return stored;
+}
+
+void remove(std::set<std::string>& names, const std::set<std::string>& known)
+{
+    std::erase_if(names, [&](const std::string& name) { return known.contains(name); });
+}
+
+} // namespace
+
+std::vector<Holder> scan(const std::string& proc, const std::string& devices, const UnitOf& unit_of)
+{
+    std::vector<Holder> holders;
+    Crowd crowd;
+    for (const auto& name : names_in(proc)) {
+        const auto pid = text::parse_u32(name);
+        if (!pid)
+            continue;
+        const auto process = proc + "/" + name;
+        Holder holder = {.pid = *pid};
+        find_nodes(holder, process, devices);
+        crowd.thin_out(holder);
+        if (holder.nodes.empty() && holder.gone.empty())
+            continue;
+        const auto command = read_file(process + "/comm").value_or("");
+        holder.command = text::trim(command);
+        holder.unit = unit_of(*pid);
+        holders.push_back(std::move(holder));
+    }
+    std::sort(holders.begin(), holders.end(),
+              [](const Holder& a, const Holder& b) { return a.pid < b.pid; });
+    return holders;
+}
+
+std::string unit_of_process(uint32_t pid)
+{
+    const auto id = static_cast<pid_t>(pid);
+    auto unit = owned([&](char** name) { return sd_pid_get_unit(id, name); });
+    return unit.empty() ? owned([&](char** name) { return sd_pid_get_user_unit(id, name); }) : unit;
+}
+
+std::vector<Holder> resolve_stored(std::vector<Holder> holders)
+{
+    const auto first = std::find_if(holders.begin(), holders.end(),
+                                    [](const Holder& holder) { return holder.pid == 1; });
+    if (first == holders.end())
+        return holders;
+    auto store = *first;
+    holders.erase(first);
+    store.is_stored = true;
+    store.unit.clear();
+    for (auto& [unit, known] : stored_nodes()) {
+        remove(store.nodes, known.nodes);
+        remove(store.gone, known.gone);
+        known.pid = store.pid;
+        known.command = store.command;
+        known.unit = unit;
+        known.is_stored = true;
+        holders.push_back(std::move(known));
+    }
+    if (!store.nodes.empty() || !store.gone.empty())
+        holders.push_back(std::move(store));
+    return holders;
+}
+
+} // namespace rdmad

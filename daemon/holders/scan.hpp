@@ -1,0 +1,27 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+#pragma once
+
+#include "daemon/holders/holder.hpp"
+
+#include <functional>
+
+namespace rdmad {
+
+using UnitOf = std::function<std::string(uint32_t pid)>;
+
+/// Looks at the descriptors of all processes, but not of threads that do not share them. proc:
+/// "/proc"; devices: "/sys/dev/char". A process that ends meanwhile is passed over; of one node no
+/// more than 16 holders are told.
+[[nodiscard]] std::vector<Holder> scan(const std::string& proc, const std::string& devices,
+                                       const UnitOf& unit_of);
+
+/// The service or scope that a process belongs to, of the user's manager if of none else; empty:
+/// none.
+[[nodiscard]] std::string unit_of_process(uint32_t pid);
+
+/// What PID 1 has in its own hands it stores for services: tells which. Since systemd 254 it can be
+/// asked (DumpUnitFileDescriptorStore() of org.freedesktop.systemd1(5)); before, the services have
+/// no name.
+[[nodiscard]] std::vector<Holder> resolve_stored(std::vector<Holder> holders);
+
+} // namespace rdmad

@@ -1,0 +1,45 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+#pragma once
+
+#include "daemon/holders/holder.hpp"
+#include "daemon/systemd/errand.hpp"
+
+#include <functional>
+
+namespace rdmad {
+
+/// Has rdmad-holders.service look who has RDMA nodes open.
+class HolderSearch {
+public:
+    using OnFound = std::function<void(const Result<std::vector<Holder>>&)>;
+
+    /// record: /run/rdmad/holders
+    explicit HolderSearch(std::string record);
+
+    void use(systemd::Orders* manager)
+    {
+        errand_.use(manager);
+    }
+    /// What is found is of a look that begins now, or later.
+    void look(OnFound on_found);
+    void on_job(const std::string& unit, uint32_t job, const std::string& result)
+    {
+        errand_.on_job(unit, job, result);
+    }
+    void on_connected()
+    {
+        errand_.on_connected();
+    }
+
+private:
+    using Waiting = std::vector<OnFound>;
+
+    void begin();
+    void end(const Result<std::vector<Holder>>& found);
+
+    systemd::Errand errand_;
+    Waiting asking_; ///< the look that is under way is for them
+    Waiting next_;   ///< who came after it began
+};
+
+} // namespace rdmad

@@ -1,0 +1,53 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+#pragma once
+
+#include "core/base/c_ptr.hpp"
+#include "core/nldev/devlink.hpp"
+
+#include <memory>
+#include <netlink/socket.h>
+#include <set>
+#include <vector>
+
+namespace rdmad {
+
+/// A netlink socket on which the kernel tells by itself.
+class EventSocket {
+public:
+    /// What RDMA netlink tells since Linux 6.12: registered, unregistered, renamed, a network
+    /// device came or went. Older kernels let one join, too, and never say anything: ask for
+    /// nldev::System::has_monitor first.
+    [[nodiscard]] static Result<EventSocket> of_rdma();
+    /// What rtnetlink tells of network devices and their addresses.
+    [[nodiscard]] static Result<EventSocket> of_links();
+    /// What devlink tells of the functions that devices hang on; first, if it is asked, what they
+    /// are like now. The kernel answers within the question, and waits there for each function that
+    /// somebody has locked (devlink_nl_inst_iter_dumpit(), net/devlink/netlink.c).
+    /// ENOENT: the kernel has no devlink.
+    [[nodiscard]] static Result<EventSocket> of_devlink(bool is_asked);
+
+    [[nodiscard]] int fd() const;
+    /// The next datagram, until the next call; empty if it is none of the kernel's, none if there
+    /// is none. ENOBUFS: some were lost.
+    [[nodiscard]] Result<std::optional<nldev::wire::Bytes>> receive();
+
+private:
+    using Socket = CPtr<nl_sock, nl_socket_free>;
+
+    EventSocket(Socket socket, const char* name);
+    [[nodiscard]] static Result<EventSocket> create(int protocol, std::initializer_list<int> groups,
+                                                    const char* name);
+
+    Socket socket_;
+    const char* name_;
+    std::unique_ptr<std::byte[]> buffer_;
+};
+
+// What is of another kind, or malformed, is left out: the next one, or udev, tells again.
+
+[[nodiscard]] std::vector<nldev::Notification> notifications_in(nldev::wire::Bytes datagram);
+/// Indexes of network devices that changed, or whose addresses did.
+[[nodiscard]] std::set<uint32_t> links_in(nldev::wire::Bytes datagram);
+[[nodiscard]] std::vector<nldev::DevlinkNotice> devlink_notices_in(nldev::wire::Bytes datagram);
+
+} // namespace rdmad

@@ -1,0 +1,297 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+#include "daemon/inventory/inventory.hpp"
+
+#include "core/identity/identity.hpp"
+
+#include <algorithm>
+#include <utility>
+
+namespace rdmad {
+
+namespace {
+
+template <typename Map>
+std::optional<NodeRef> find_node(const Map& nodes, uint32_t port)
+{
+    const auto found = nodes.find(port);
+    return found == nodes.end() ? std::nullopt : std::optional(found->second);
+}
+
+Port port_of(const identity::PortIdentity& known, const sysfs::RdmaDevice& opened)
+{
+    Port port = {.number = known.port,
+                 .link_type = known.link_type,
+                 .guid = known.guid,
+                 .state = std::string(identity::state_name(known.state)),
+                 .netdev = known.netdev.value_or("")};
+    // what is not active is not asked: a table without an address has to be read to its end
+    if (known.link_type == naming::LinkType::roce && port.state == "active")
+        port.has_address = opened.has_address(known.port);
+    return port;
+}
+
+Device device_of(identity::DeviceIdentity known, const sysfs::RdmaDevice& opened)
+{
+    Device device = {.index = known.device.index,
+                     .name = known.device.name,
+                     .driver = known.driver.value_or(""),
+                     .node_guid = known.device.node_guid,
+                     .sys_image_guid = known.device.sys_image_guid,
+                     .node_type = std::string(identity::node_type_name(known.device.node_type)),
+                     .protocol = std::string(identity::protocol_of(known)),
+                     .firmware = known.device.fw_version.value_or("")};
+    for (const auto& port : known.ports)
+        device.ports.push_back(port_of(port, opened));
+    return device;
+}
+
+} // namespace
+
+void Inventory::handle(const UdevEvent& event)
+{
+    if (event.action == "remove") {
+        if (event.index && event.subsystem != "infiniband")
+            doubtful_.insert(*event.index);
+        remove_node(event.node.syspath);
+    } else if (event.index && event.subsystem != "infiniband") {
+        // the number of a node is given to the next device at once
+        if (const auto owner = owner_.find(event.node.syspath);
+            owner != owner_.end() && owner->second != *event.index)
+            remove_node(event.node.syspath);
+        add_node(*event.index, event);
+    } else if (event.index && !event.is_renaming) {
+        add_device(*event.index, event);
+    }
+    if (!event.index)
+        return;
+    if (auto outcome = refresh(*event.index); !outcome && !error_)
+        error_ = std::move(outcome).error();
+}
+
+Result<void> Inventory::refresh(uint32_t index)
+{
+    auto device = look_at(index);
+    if (!device)
+        return tl::unexpected<Error>(std::move(device).error());
+    if (!*device)
+        doubtful_.erase(index);
+    if (*device && !is_leaving(index))
+        update(std::move(**device));
+    else
+        forget(index);
+    return {};
+}
+
+Result<void> Inventory::resync(const std::vector<UdevEvent>& events)
+{
+    std::set<uint32_t> indexes;
+    for (const auto& [index, device] : devices_)
+        indexes.insert(index);
+    nodes_.clear();
+    owner_.clear();
+    for (const auto& event : events) {
+        if (!event.index)
+            continue;
+        indexes.insert(*event.index);
+        if (event.subsystem != "infiniband")
+            add_node(*event.index, event);
+        else
+            add_device(*event.index, event);
+    }
+    const auto listed = client_.listed();
+    auto outcome = listed ? Result<void>() : tl::unexpected<Error>(listed.error());
+    for (const auto index : indexes) {
+        // its removal may have begun unseen
+        if (listed && !listed->contains(index))
+            doubtful_.insert(index);
+        if (auto one = refresh(index); !one && outcome)
+            outcome = std::move(one);
+    }
+    return outcome;
+}
+
+Result<void> Inventory::look_for_leaving()
+{
+    const auto listed = client_.listed();
+    if (!listed)
+        return tl::unexpected<Error>(listed.error());
+    std::set<uint32_t> unlisted;
+    for (const auto& [index, device] : devices_)
+        if (!listed->contains(index))
+            unlisted.insert(index);
+    for (const auto index : unlisted) {
+        doubtful_.insert(index);
+        if (auto outcome = refresh(index); !outcome)
+            return outcome;
+    }
+    return {};
+}
+
+std::optional<Error> Inventory::take_error()
+{
+    return std::exchange(error_, std::nullopt);
+}
+
+void Inventory::add_node(uint32_t index, const UdevEvent& event)
+{
+    auto& nodes = nodes_[index];
+    owner_[event.node.syspath] = index;
+    if (!event.path.empty())
+        nodes.path = event.path;
+    if (event.subsystem == "infiniband_verbs")
+        nodes.uverbs = event.node;
+    else if (event.port && event.node.sysname.starts_with("issm"))
+        nodes.issm[*event.port] = event.node;
+    else if (event.port)
+        nodes.umad[*event.port] = event.node;
+}
+
+void Inventory::add_device(uint32_t index, const UdevEvent& event)
+{
+    nodes_[index].is_named = !event.is_renaming;
+    nodes_[index].syspath = event.node.syspath;
+    if (!event.path.empty())
+        nodes_[index].path = event.path;
+}
+
+void Inventory::remove_node(const std::string& syspath)
+{
+    const auto owner = owner_.find(syspath);
+    if (owner == owner_.end())
+        return;
+    const auto index = owner->second;
+    owner_.erase(owner);
+    auto& nodes = nodes_[index];
+    const auto is_it = [&](const NodeRef& node) { return node.syspath == syspath; };
+    if (nodes.uverbs && is_it(*nodes.uverbs))
+        nodes.uverbs.reset();
+    std::erase_if(nodes.umad, [&](const auto& node) { return is_it(node.second); });
+    std::erase_if(nodes.issm, [&](const auto& node) { return is_it(node.second); });
+    // while the device itself is on its way out, the kernel still tells of it
+    if (const auto device = devices_.find(index); device != devices_.end()) {
+        auto changed = device->second;
+        if (changed.uverbs && is_it(*changed.uverbs))
+            changed.uverbs.reset();
+        for (auto& port : changed.ports) {
+            port.umad = find_node(nodes.umad, port.number);
+            port.issm = find_node(nodes.issm, port.number);
+        }
+        update(std::move(changed));
+    }
+}
+
+/// Of the same device: udev may not have come to their end yet.
+void Inventory::end_earlier_appearances(const Device& device)
+{
+    std::vector<uint32_t> earlier;
+    for (const auto& [index, other] : devices_)
+        if (device.node_guid != 0 && other.node_guid == device.node_guid)
+            earlier.push_back(index);
+    for (const auto index : earlier) {
+        doubtful_.insert(index);
+        if (auto outcome = refresh(index); !outcome && !error_)
+            error_ = std::move(outcome).error();
+    }
+}
+
+void Inventory::update(Device device)
+{
+    if (!devices_.contains(device.index))
+        end_earlier_appearances(device);
+    const auto [known, is_new] = devices_.try_emplace(device.index, device);
+    if (is_new) {
+        on_change_({DeviceChange::Kind::added, known->second});
+        return;
+    }
+    const auto before = std::exchange(known->second, std::move(device));
+    const auto& now = known->second;
+    if (before.name != now.name)
+        on_change_({DeviceChange::Kind::renamed, now, before.name});
+    const size_t ports = std::min(before.ports.size(), now.ports.size());
+    bool is_told = before.name != now.name;
+    for (size_t i = 0; i < ports; i++) {
+        if (before.ports[i] == now.ports[i])
+            continue;
+        on_change_({DeviceChange::Kind::port, now, "", now.ports[i].number});
+        is_told = true;
+    }
+    if (!is_told && before != now)
+        on_change_({DeviceChange::Kind::other, now});
+}
+
+void Inventory::forget(uint32_t index)
+{
+    if (const auto nodes = nodes_.find(index); nodes != nodes_.end()) {
+        std::erase_if(owner_, [&](const auto& owner) { return owner.second == index; });
+        nodes_.erase(nodes);
+    }
+    if (auto device = devices_.extract(index))
+        on_change_({DeviceChange::Kind::removed, device.mapped()});
+}
+
+Result<std::optional<Device>> Inventory::look_at(uint32_t index)
+{
+    auto found = identity::find_by_index(client_, root_, index);
+    if (!found)
+        return tl::unexpected<Error>(std::move(found).error());
+    if (!*found)
+        return std::optional<Device>();
+    const auto nodes = nodes_.find(index);
+    const bool has_uverbs = nodes != nodes_.end() && nodes->second.uverbs;
+    auto& [opened, answer] = **found;
+    auto known =
+        identity::identify(client_, opened, std::move(answer), {.is_uverbs_loaded = has_uverbs});
+    if (!known)
+        return tl::unexpected<Error>(std::move(known).error());
+    if (!*known)
+        return std::optional<Device>();
+    auto device = device_of(std::move(**known), opened);
+    // one that hangs on nothing has its driver's name with uverbs only: it is the same without
+    if (const auto before = devices_.find(index); device.driver.empty() && before != devices_.end())
+        device.driver = before->second.driver;
+    if (nodes == nodes_.end())
+        return device;
+    device.path = nodes->second.path;
+    device.is_named = nodes->second.is_named;
+    device.syspath = nodes->second.syspath;
+    device.uverbs = nodes->second.uverbs;
+    for (auto& port : device.ports) {
+        port.umad = find_node(nodes->second.umad, port.number);
+        port.issm = find_node(nodes->second.issm, port.number);
+    }
+    return device;
+}
+
+/// The kernel answers for a device by its index until whoever holds it has let go. An absence in
+/// one dump may be that of a device behind one that was removed meanwhile.
+bool Inventory::is_leaving(uint32_t index)
+{
+    if (!doubtful_.contains(index))
+        return false;
+    for (int i = 0; i < 2; i++) {
+        const auto is_listed = client_.is_listed(index);
+        if (is_listed && !*is_listed)
+            continue;
+        // a module that serves nodes was unloaded
+        if (is_listed)
+            doubtful_.erase(index);
+        return false;
+    }
+    return true;
+}
+
+bool Inventory::has_node(uint32_t index, std::string_view node) const
+{
+    const auto device = devices_.find(index);
+    if (device == devices_.end())
+        return false;
+    const auto is_it = [&](const std::optional<NodeRef>& ref) {
+        return ref && ref->sysname == node;
+    };
+    const auto& ports = device->second.ports;
+    return is_it(device->second.uverbs) ||
+           std::any_of(ports.begin(), ports.end(),
+                       [&](const Port& port) { return is_it(port.umad) || is_it(port.issm); });
+}
+
+} // namespace rdmad

@@ -1,0 +1,88 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+#pragma once
+
+#include "core/nldev/client.hpp"
+#include "core/sysfs/directory.hpp"
+#include "daemon/inventory/model.hpp"
+
+#include <functional>
+#include <map>
+#include <set>
+
+namespace rdmad {
+
+/// What udev says of an RDMA device or a node of one, or of what they hang on.
+struct UdevEvent {
+    std::string action;    ///< empty: found by enumeration
+    std::string subsystem; ///< infiniband, infiniband_verbs or infiniband_mad
+    NodeRef node;
+    std::optional<uint32_t> index = {}; ///< ID_RDMA_INDEX
+    std::optional<uint32_t> port = {};  ///< of umad and issm
+    std::string path = {};              ///< ID_PATH
+    bool is_renaming = false;           ///< ID_RENAMING: another event is to come
+    std::string error_event = {};       ///< ERROR_EVENT, of a PCI device
+    bool is_synthetic = false;          ///< asked for: udevadm trigger
+};
+
+/// Every RDMA device and port. Udev tells of nodes and that something happened; what a device is,
+/// and whether it is still there, the kernel is asked for by index. When a node has gone, two dumps
+/// tell whether the device is on its way out, too, and gone as far as anybody can use it.
+class Inventory {
+public:
+    using OnChange = std::function<void(const DeviceChange&)>;
+
+    /// client and root (/sys) must outlive the inventory.
+    Inventory(nldev::Client& client, const sysfs::Directory& root, OnChange on_change)
+        : client_(client), root_(root), on_change_(std::move(on_change))
+    {
+    }
+
+    void handle(const UdevEvent& event);
+    /// Asks the kernel about a device that something happened to. An error is none of the device:
+    /// it stays as it was.
+    Result<void> refresh(uint32_t index);
+    /// After events were lost: all that udev has now is in events. What is not there any more goes.
+    Result<void> resync(const std::vector<UdevEvent>& events);
+
+    /// Some removals wait before anything is told of them: looks whether there are any.
+    Result<void> look_for_leaving();
+
+    [[nodiscard]] const std::map<uint32_t, Device>& devices() const
+    {
+        return devices_;
+    }
+    /// Whether the device is there and has the node (uverbs0, umad0, issm0).
+    [[nodiscard]] bool has_node(uint32_t index, std::string_view node) const;
+    /// The first error since it was asked for; an event has nobody to return one to.
+    [[nodiscard]] std::optional<Error> take_error();
+
+private:
+    struct Nodes {
+        std::optional<NodeRef> uverbs = {};
+        std::map<uint32_t, NodeRef> umad = {}; ///< by port
+        std::map<uint32_t, NodeRef> issm = {};
+        std::string path = {};
+        std::string syspath = {}; ///< of the device itself
+        bool is_named = false;
+    };
+
+    void add_node(uint32_t index, const UdevEvent& event);
+    void add_device(uint32_t index, const UdevEvent& event);
+    void remove_node(const std::string& syspath);
+    void end_earlier_appearances(const Device& device);
+    void update(Device device);
+    void forget(uint32_t index);
+    [[nodiscard]] Result<std::optional<Device>> look_at(uint32_t index);
+    [[nodiscard]] bool is_leaving(uint32_t index);
+
+    nldev::Client& client_;
+    const sysfs::Directory& root_;
+    OnChange on_change_;
+    std::map<uint32_t, Device> devices_;
+    std::map<uint32_t, Nodes> nodes_;
+    std::map<std::string, uint32_t> owner_; ///< of a node, by its syspath
+    std::set<uint32_t> doubtful_;           ///< a node of theirs has gone
+    std::optional<Error> error_;
+};
+
+} // namespace rdmad

@@ -1,0 +1,63 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+#pragma once
+
+#include "core/nldev/client.hpp"
+#include "daemon/event.hpp"
+#include "daemon/inventory/event_socket.hpp"
+
+#include <functional>
+
+namespace rdmad {
+
+/// What the kernel tells by itself, beside udev: of RDMA devices, of network devices and of
+/// devlink.
+class KernelEvents {
+public:
+    struct Callbacks {
+        std::function<void(uint32_t index)> on_device;
+        /// A network device was renamed, and the kernel does not say of which port.
+        std::function<void()> on_netdev;
+        /// By their indexes, network devices that changed; none: any may have.
+        std::function<void(const std::optional<std::set<uint32_t>>&)> on_links;
+        std::function<void(const nldev::DevlinkNotice&)> on_devlink;
+        /// Some that were of RDMA devices are lost.
+        std::function<void()> on_lost;
+        std::function<void(const Error&)> on_trouble;
+    };
+
+    KernelEvents(sd_event* event, Callbacks callbacks)
+        : event_(event), callbacks_(std::move(callbacks))
+    {
+    }
+
+    /// To devlink, for good: what it tells may come when the device that it is about is gone.
+    /// is_asked: it says at first what there is, and this waits for whoever has a function locked.
+    void listen_to_devlink(bool is_asked);
+    /// To the others, while there are devices: without one ib_core may be unloaded. Asks the kernel
+    /// once whether it tells of RDMA devices: joining the group succeeds on any.
+    void listen(nldev::Client& client);
+    void end();
+
+private:
+    /// The source goes before the socket.
+    struct Ear {
+        std::optional<EventSocket> socket;
+        EventSource source;
+    };
+
+    void open(Ear& ear, int64_t priority, Result<EventSocket> socket,
+              EventSource::Callback on_event);
+    static void close(Ear& ear);
+    void hear_rdma();
+    void hear_links();
+    void hear_devlink();
+
+    sd_event* event_;
+    Callbacks callbacks_;
+    bool is_listening_ = false;
+    Ear rdma_;
+    Ear links_;
+    Ear devlink_;
+};
+
+} // namespace rdmad

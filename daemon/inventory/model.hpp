@@ -1,0 +1,78 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+#pragma once
+
+#include "core/naming/link_type.hpp"
+
+#include <cstdint>
+#include <optional>
+#include <set>
+#include <string>
+#include <vector>
+
+// RDMA devices as the daemon knows them. Names change; an index belongs to one appearance of a
+// device and is not given to another (xa_alloc_cyclic(), drivers/infiniband/core/device.c).
+
+namespace rdmad {
+
+/// A device node that udev has processed.
+struct NodeRef {
+    std::string sysname; ///< "umad0"
+    std::string syspath; ///< "/sys/devices/.../umad0"
+
+    friend bool operator==(const NodeRef&, const NodeRef&) = default;
+};
+
+struct Port {
+    uint32_t number = 0;
+    naming::LinkType link_type = naming::LinkType::unknown;
+    std::optional<uint64_t> guid = {};
+    std::string state = {};  ///< "active"; empty: the kernel did not say
+    bool has_address = true; ///< RoCE: the GID table has one; others need none
+    std::string netdev = {};
+    std::optional<NodeRef> umad = {};
+    std::optional<NodeRef> issm = {};
+
+    /// Whether traffic can flow.
+    [[nodiscard]] bool is_ready() const
+    {
+        return state == "active" && has_address;
+    }
+
+    friend bool operator==(const Port&, const Port&) = default;
+};
+
+struct Device {
+    uint32_t index = 0;
+    std::string name = {};
+    std::string driver = {};
+    std::string path = {};    ///< udev's ID_PATH
+    std::string syspath = {}; ///< empty: udev has not told of the device itself yet
+    uint64_t node_guid = 0;
+    uint64_t sys_image_guid = 0;
+    std::string node_type = {};
+    std::string protocol = {};
+    std::string firmware = {};
+    std::optional<NodeRef> uverbs = {};
+    std::vector<Port> ports = {};
+    /// Udev has processed the device itself: its first name, the kernel's, may be replaced before.
+    bool is_named = false;
+
+    friend bool operator==(const Device&, const Device&) = default;
+};
+
+/// Names of all its nodes: "uverbs0".
+[[nodiscard]] std::set<std::string> nodes_of(const Device& device);
+
+/// Whether a person means it by that: its name, node GUID, or the GUID of a port.
+[[nodiscard]] bool is_called(const Device& device, const std::string& name);
+
+/// What became of a device. The device is as it is now; if it went, as it was.
+struct DeviceChange {
+    enum class Kind { added, removed, renamed, port, other };
+    Kind kind;
+    const Device& device;
+    std::string old_name = {}; ///< renamed
+    uint32_t port = 0;         ///< port
+};
+
+} // namespace rdmad

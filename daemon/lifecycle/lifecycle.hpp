@@ -1,0 +1,105 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+#pragma once
+
+#include "core/sysfs/directory.hpp"
+#include "daemon/bindings/member.hpp"
+#include "daemon/inventory/inventory.hpp"
+#include "daemon/lifecycle/evidence.hpp"
+#include "daemon/lifecycle/history_file.hpp"
+
+#include <functional>
+
+namespace rdmad::lifecycle {
+
+/// The lives of all devices: what the inventory, udev and time tell becomes steps of a life, and is
+/// remembered in /run/rdmad/devices, over restarts of rdmad, too.
+class Lifecycle {
+public:
+    struct Events {
+        std::function<void(const History&, const Change&)> on_change;
+        /// Another moment may be the next that counts.
+        std::function<void()> on_plan;
+        std::function<void(const Error&)> on_trouble;
+    };
+    using Clock = std::function<Time()>;
+
+    /// root (/sys) must outlive it. What an earlier rdmad remembered is read.
+    Lifecycle(const sysfs::Directory& root, Histories records, Settings settings, Clock clock,
+              Events events);
+
+    /// After on_device() was told of all that is there: what an earlier rdmad saw and is not among
+    /// that went.
+    void reconcile();
+    void on_device(const DeviceChange& change);
+    /// Of a device, its node, or of anything that it may hang on.
+    void on_udev(const UdevEvent& event);
+    void on_devlink(const nldev::DevlinkNotice& notice);
+    void pass_time();
+    /// Of all devices that somebody keeps from being removed: who. That is told once they are
+    /// blocked.
+    void on_holders(const std::vector<Holder>& all);
+    /// Writes down what has changed: not before what follows from it has been done.
+    void remember();
+    [[nodiscard]] std::optional<Time> next_deadline() const;
+
+    /// Devices that settle and whose ports cannot be used yet: the kernel does not tell when one
+    /// can, so they are to be looked at each second. That ends by itself.
+    [[nodiscard]] std::set<uint32_t> awaited() const;
+
+    /// Devices that the kernel removes, by the index of their last appearance.
+    [[nodiscard]] std::vector<const History*> removing() const;
+
+    /// None: never heard of.
+    [[nodiscard]] const History* find(uint32_t index) const;
+    /// What a unit asks of a device beyond that it is there.
+    struct Wishes {
+        bool ready = false;    ///< it has settled
+        bool accepted = false; ///< an administrator has said yes to it, if it replaced another
+    };
+    /// Why what lives with the device may not start.
+    [[nodiscard]] Obstacle obstacle(uint32_t index, const Wishes& wishes) const;
+    /// Whether what wants the device to be ready may start.
+    [[nodiscard]] bool is_ready(uint32_t index) const;
+    /// Ends a hold, and forgets the returns that led to it. False: there is no such device.
+    bool release(uint32_t index);
+    /// It is right that the device is in the place of another. False: there is no such device.
+    bool accept(uint32_t index);
+    /// Its removal is prepared: nothing is started with it, until resume() or its return. False:
+    /// there is no such device.
+    bool drain(uint32_t index);
+    bool resume(uint32_t index);
+
+private:
+    [[nodiscard]] History* find_mutable(uint32_t index);
+    void begin(const Device& device);
+    History* add_history(uint32_t index, const History* predecessor);
+    [[nodiscard]] std::pair<History*, Kinship> ancestor_of(const Device& device);
+    void update(History& history, const Device& device);
+    void end(History& history);
+    void end_unseen(History& history);
+    void go(History& history);
+    void judge(History& history);
+    void look_at_hardware(History& history) const;
+    [[nodiscard]] std::string hardware_of(const std::string& syspath) const;
+    [[nodiscard]] static bool has_blinked(History& history, const UdevEvent& event);
+    void learn(History& history, const UdevEvent& event);
+    void learn(History& history, Functions::News news);
+    bool order(uint32_t index, Event::Kind kind);
+    void happen(History& history, const Event& event);
+    void tell_holders(const History& history) const;
+    void follow_index(const History& history, uint32_t before);
+    [[nodiscard]] bool is_in_sysfs(const History& history) const;
+    void drop_oldest();
+
+    const sysfs::Directory& root_;
+    Histories records_;
+    Settings settings_;
+    Clock clock_;
+    Events events_;
+    Functions functions_;
+    std::set<uint32_t> unwritten_;
+    std::map<uint32_t, History> histories_; ///< by the index of the first appearance
+    std::map<uint32_t, uint32_t> ids_;      ///< that index, by the one of the last appearance
+};
+
+} // namespace rdmad::lifecycle

@@ -1,0 +1,103 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+#include "daemon/readiness/readiness.hpp"
+
+#include "core/base/file.hpp"
+#include "core/base/text.hpp"
+#include "daemon/log.hpp"
+
+#include <sys/stat.h>
+#include <unistd.h>
+#include <utility>
+
+namespace rdmad {
+
+namespace {
+
+std::string target_of(const std::string& guid)
+{
+    return "rdma-port-ready@" + guid + ".target";
+}
+
+bool is_guid(const std::string& name)
+{
+    const auto guid = text::parse_hex_u64(name);
+    return guid && text::format_guid(*guid) == name;
+}
+
+} // namespace
+
+std::string Readiness::path(const std::string& guid) const
+{
+    return directory_ + "/" + guid;
+}
+
+void Readiness::read()
+{
+    for (const auto& name : names_in(directory_)) {
+        if (is_guid(name))
+            reached_[name] = read_file(path(name)).value_or("");
+        else
+            (void)unlink(path(name).c_str());
+    }
+}
+
+void Readiness::on_connected()
+{
+    for (const auto& guid : std::exchange(refused_, {}))
+        reached_.erase(guid);
+}
+
+void Readiness::settle(const ReadyPorts& ready)
+{
+    if (!manager_ || !manager_->is_connected())
+        return;
+    if (!std::exchange(is_read_, true))
+        read();
+    const auto before = reached_;
+    for (const auto& [guid, node] : before)
+        if (!ready.contains(guid))
+            leave(guid);
+    for (const auto& [guid, node] : ready)
+        if (const auto known = reached_.find(guid);
+            known == reached_.end() || known->second != node)
+            reach(guid, node);
+}
+
+void Readiness::reach(const std::string& guid, const std::string& node)
+{
+    reached_[guid] = node;
+    (void)mkdir(directory_.c_str(), 0755);
+    if (const auto outcome = replace_file(path(guid), path(".new"), node); !outcome)
+        log::warning(log::id::device_trouble, outcome.error().message());
+    manager_->start(target_of(guid), [this, guid](const Result<uint32_t>& job) {
+        if (job)
+            return;
+        refused_.insert(guid);
+        log::notice(log::id::systemd_trouble,
+                    target_of(guid) + " was not reached: " + job.error().context);
+    });
+}
+
+void Readiness::leave(const std::string& guid)
+{
+    reached_.erase(guid);
+    refused_.erase(guid);
+    (void)unlink(path(guid).c_str());
+    manager_->stop(target_of(guid), [](const auto&) {});
+}
+
+ReadyPorts ready_ports(const Inventory& inventory, const lifecycle::Lifecycle& lives)
+{
+    ReadyPorts ready;
+    for (const auto& [index, device] : inventory.devices()) {
+        if (!device.uverbs || !lives.is_ready(index))
+            continue;
+        for (const auto& port : device.ports)
+            if (port.guid && port.is_ready())
+                ready.try_emplace(text::format_guid(*port.guid),
+                                  std::to_string(index) + " " + device.uverbs->syspath);
+    }
+    return ready;
+}
+
+} // namespace rdmad

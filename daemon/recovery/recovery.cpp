@@ -1,0 +1,179 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+#include "daemon/recovery/recovery.hpp"
+
+#include "core/base/file.hpp"
+#include "daemon/log.hpp"
+#include "daemon/record.hpp"
+
+#include <algorithm>
+#include <cerrno>
+#include <sys/stat.h>
+#include <unistd.h>
+#include <utility>
+
+namespace rdmad::recovery {
+
+namespace {
+
+using namespace std::chrono_literals;
+
+constexpr size_t max_report = size_t{1} << 20U;
+constexpr char nvme_service[] = "nvmf-autoconnect.service";
+// 1, 2, 4 and so on: some four minutes
+constexpr int max_tries = 8;
+
+} // namespace
+
+Recovery::Recovery(const std::string& directory, Settings settings, Tell tell)
+    : orders_(directory + "/orders"),
+      settings_(std::move(settings)),
+      tell_(std::move(tell)),
+      errand_("rdmad-recovery.service", directory + "/report", max_report)
+{
+    (void)mkdir(directory.c_str(), 0755);
+    // until systemd has told of the server, it is as the rdmad before knew it
+    if (const auto text = read_file(orders_ + "/last"); text)
+        if (const auto order = parse_order(*text); order)
+            has_nfs_server_ = order->has_nfs_server;
+}
+
+void Recovery::use(systemd::Orders* manager)
+{
+    manager_ = manager;
+    errand_.use(manager);
+}
+
+void Recovery::on_job(const std::string& unit, uint32_t job, const std::string& result)
+{
+    errand_.on_job(unit, job, result);
+}
+
+void Recovery::on_connected()
+{
+    errand_.on_connected();
+}
+
+void Recovery::settle(const std::set<uint32_t>& ready)
+{
+    if (!manager_ || !manager_->is_connected() || ready == ready_.value_or(std::set<uint32_t>()))
+        return;
+    const auto before = std::exchange(ready_, ready).value_or(std::set<uint32_t>());
+    has_left_ |= !std::includes(ready.begin(), ready.end(), before.begin(), before.end());
+    has_newcomer_ |= !std::includes(before.begin(), before.end(), ready.begin(), ready.end());
+    tries_ = 0;
+    restore();
+}
+
+void Recovery::retry()
+{
+    tries_ = std::min(tries_ + 1, max_tries);
+    if (is_missing_ || has_failed_)
+        restore();
+}
+
+void Recovery::on_blocked()
+{
+    if (settings_.kinds.contains(Kind::nfs))
+        restore();
+}
+
+void Recovery::on_nfs_server(bool is_up)
+{
+    has_nfs_server_ = is_up;
+}
+
+std::optional<std::chrono::microseconds> Recovery::pause() const
+{
+    const bool can_help = has_failed_ || (is_missing_ && ready_ && !ready_->empty());
+    if (!can_help || tries_ >= max_tries)
+        return std::nullopt;
+    return 1s * (1 << tries_);
+}
+
+void Recovery::ask(Order::Mode mode, OnReport on_report)
+{
+    add({mode, ready_.value_or(std::set<uint32_t>()), std::move(on_report)});
+}
+
+void Recovery::release(uint32_t device, OnReport on_report)
+{
+    add({Order::Mode::release, {device}, std::move(on_report)});
+}
+
+void Recovery::restore()
+{
+    const auto ready = ready_.value_or(std::set<uint32_t>());
+    // the last, if it has not begun, does what this would do
+    if (tasks_.size() > 1 && tasks_.back().mode == Order::Mode::restore &&
+        !tasks_.back().on_report) {
+        tasks_.back().devices = ready;
+        return;
+    }
+    add({Order::Mode::restore, ready, {}});
+}
+
+void Recovery::add(Task task)
+{
+    tasks_.push_back(std::move(task));
+    if (tasks_.size() == 1)
+        begin();
+}
+
+void Recovery::begin()
+{
+    const auto& task = tasks_.front();
+    // of a boot the first
+    has_left_ |= access(orders_.c_str(), F_OK) < 0;
+    const Order order = {task.mode, task.devices, settings_.kinds, has_nfs_server_};
+    const auto outcome = write_record(orders_, "last", format_order(order));
+    const auto on_end = [this](const Result<std::string>& text) { end(tasks_.front(), text); };
+    if (outcome)
+        errand_.begin(on_end);
+    else
+        on_end(tl::unexpected<Error>(outcome.error()));
+}
+
+void Recovery::end(const Task& ended, const Result<std::string>& text)
+{
+    const Task task = ended;
+    Result<Report> report;
+    if (text)
+        report = parse_report(*text);
+    else if (text.error().code != ENOENT) // by the unit's conditions there is nothing to do
+        report = tl::unexpected<Error>(text.error());
+    if (task.mode == Order::Mode::restore)
+        has_failed_ = !report;
+    if (report)
+        take(task, *report);
+    else
+        log::warning(log::id::systemd_trouble,
+                     "targets in the kernel were not looked at: " + report.error().message());
+    if (task.on_report)
+        task.on_report(report);
+    tasks_.pop_front();
+    if (!tasks_.empty())
+        begin();
+}
+
+void Recovery::take(const Task& task, const Report& report)
+{
+    if (task.mode == Order::Mode::look)
+        return;
+    tell_(report);
+    if (task.mode != Order::Mode::restore)
+        return;
+    is_missing_ = std::any_of(report.targets.begin(), report.targets.end(), [](const auto& target) {
+        return target.state != Target::State::up && target.state != Target::State::restored;
+    });
+    // what the newcomer is for has been put back by the run that knew of it
+    if (task.devices != ready_ || !std::exchange(has_newcomer_, false) ||
+        !std::exchange(has_left_, false) || !settings_.nvme_host || !report.connects_nvme)
+        return;
+    manager_->start(nvme_service, [](const Result<uint32_t>& job) {
+        if (!job)
+            log::notice(log::id::systemd_trouble,
+                        std::string(nvme_service) + " was not started: " + job.error().message());
+    });
+}
+
+} // namespace rdmad::recovery

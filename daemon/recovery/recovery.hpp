@@ -1,0 +1,76 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+#pragma once
+
+#include "daemon/recovery/settings.hpp"
+#include "daemon/systemd/errand.hpp"
+
+#include <chrono>
+#include <deque>
+#include <functional>
+#include <optional>
+
+namespace rdmad::recovery {
+
+/// Has rdmad-recovery.service put back the kernel's targets when their devices are ready, once for
+/// each change, and again while something is still missing, for some minutes.
+class Recovery {
+public:
+    using OnReport = std::function<void(const Result<Report>&)>;
+    using Tell = std::function<void(const Report&)>;
+
+    /// directory: /run/rdmad/recovery. tell is called with each report of what was to be done.
+    Recovery(const std::string& directory, Settings settings, Tell tell);
+
+    void use(systemd::Orders* manager);
+    void on_job(const std::string& unit, uint32_t job, const std::string& result);
+    void on_connected();
+
+    /// The devices that are ready now. Of the same as before nothing is to be done.
+    void settle(const std::set<uint32_t>& ready);
+    /// An address came, or time has passed: what is missing may be put back now.
+    void retry();
+    /// Some removal waits, maybe for a target.
+    void on_blocked();
+    /// Whether nfs-server.service is up.
+    void on_nfs_server(bool is_up);
+    [[nodiscard]] bool is_idle() const
+    {
+        return tasks_.empty() && !pause();
+    }
+    /// In how long to retry; none: not before something happens.
+    [[nodiscard]] std::optional<std::chrono::microseconds> pause() const;
+
+    /// By hand: tells of all, or restores.
+    void ask(Order::Mode mode, OnReport on_report);
+    /// Of a device that is to go.
+    void release(uint32_t device, OnReport on_report);
+
+private:
+    struct Task {
+        Order::Mode mode;
+        std::set<uint32_t> devices;
+        OnReport on_report;
+    };
+
+    void restore();
+    void add(Task task);
+    void begin();
+    void end(const Task& task, const Result<std::string>& text);
+    void take(const Task& task, const Report& report);
+
+    std::string orders_; ///< a directory of its own: rdmad-recovery writes into the other
+    Settings settings_;
+    Tell tell_;
+    systemd::Orders* manager_ = nullptr;
+    systemd::Errand errand_;
+    std::deque<Task> tasks_;                  ///< the first is under way
+    std::optional<std::set<uint32_t>> ready_; ///< none: nothing was ever ready
+    bool has_newcomer_ = false;               ///< hosts have not been connected since
+    bool has_left_ = false;                   ///< a device went since they were connected
+    bool is_missing_ = false;                 ///< the last restore left something
+    bool has_failed_ = false;                 ///< it did not come to its end
+    bool has_nfs_server_ = false;
+    int tries_ = 0; ///< since something happened
+};
+
+} // namespace rdmad::recovery

@@ -1,0 +1,193 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+#include "core/base/file.hpp"
+#include "daemon/record.hpp"
+#include "daemon/recovery/configfs.hpp"
+#include "daemon/recovery/keeper.hpp"
+
+#include <fmt/format.h>
+
+namespace rdmad::recovery {
+
+namespace {
+
+/// The two names of a port (srpt_refresh_port(), drivers/infiniband/ulp/srpt/ib_srpt.c): its port
+/// GUID in four groups, and GID 0 as one number.
+bool is_name_of(const std::string& name, const IpAddress& gid)
+{
+    const auto half = [&](size_t from) {
+        uint64_t number = 0;
+        for (size_t i = from; i < from + 8; i++)
+            number = number << 8U | gid.at(i);
+        return number;
+    };
+    const auto guid = half(8);
+    return name == fmt::format("{:04x}:{:04x}:{:04x}:{:04x}", guid >> 48U, guid >> 32U & 0xffffU,
+                               guid >> 16U & 0xffffU, guid & 0xffffU) ||
+           name == fmt::format("0x{:016x}{:016x}", half(0), guid);
+}
+
+/// A port of the SRP target belongs to the appearance of the device for which its directory was
+/// made: nothing in it tells when that is over, and the next appearance gets one of its own only
+/// after it is gone. So it is remembered which directory was seen with which appearance.
+class Srpt : public Keeper {
+public:
+    Srpt(const std::string& configfs, Debts& debts)
+        : Keeper(Kind::srpt, debts), root_(configfs + "/target/srpt")
+    {
+    }
+
+    [[nodiscard]] std::vector<Configured> targets(const Fabric& fabric) override
+    {
+        auto names = debts_.owed(debt(""));
+        for (const auto& name : names_in(root_))
+            if (!enabled_groups(name).empty())
+                names.insert(name);
+        std::vector<Configured> found;
+        for (const auto& name : names)
+            if (auto target = configured(fabric, name))
+                found.push_back(std::move(*target));
+        return found;
+    }
+
+    [[nodiscard]] Result<void> put_back(const Configured& target) override
+    {
+        if (auto outcome = is_stale(target) || is_being_rebuilt(target.id) ? rebuild(target.id)
+                                                                           : switch_on(target.id);
+            !outcome)
+            return outcome;
+        if (auto outcome = debts_.see(debt(target.id), sight(target)); !outcome)
+            return outcome;
+        return debts_.cross_out(debt(target.id));
+    }
+
+    [[nodiscard]] Result<void> take_away(const Configured& target) override
+    {
+        const auto groups = enabled_groups(target.id);
+        if (auto outcome = debts_.owe(debt(target.id), {{"groups", groups}}); !outcome)
+            return outcome;
+        for (const auto& group : groups)
+            if (auto outcome = configfs::write(enable_of(target.id, group), "0"); !outcome)
+                return outcome;
+        return {};
+    }
+
+private:
+    [[nodiscard]] std::string enable_of(const std::string& name, const std::string& group) const
+    {
+        return root_ + "/" + name + "/" + group + "/enable";
+    }
+
+    [[nodiscard]] std::set<std::string> enabled_groups(const std::string& name) const
+    {
+        std::set<std::string> groups;
+        for (const auto& group : names_in(root_ + "/" + name))
+            if (configfs::read(enable_of(name, group)) == "1")
+                groups.insert(group);
+        return groups;
+    }
+
+    /// None: nothing is owed to what an administrator has removed.
+    [[nodiscard]] std::optional<Configured> configured(const Fabric& fabric,
+                                                       const std::string& name)
+    {
+        if (!exists(name) && !is_being_rebuilt(name)) {
+            (void)debts_.cross_out(debt(name));
+            return std::nullopt;
+        }
+        Configured target{.id = name, .name = "port", .address = name};
+        for (const auto& [index, device] : fabric.devices)
+            for (const auto& gid : device.first)
+                if (is_name_of(name, gid))
+                    target.device = index;
+        target.is_there = !enabled_groups(name).empty();
+        target.is_up = target.device && target.is_there && !is_stale(target);
+        // one that was made anew, or never seen, is taken to be as it should
+        if (target.is_up)
+            (void)debts_.see(debt(name), sight(target));
+        return target;
+    }
+
+    [[nodiscard]] std::string inode_of(const std::string& name) const
+    {
+        return std::to_string(configfs::inode_of(root_ + "/" + name));
+    }
+
+    /// This directory, for this appearance.
+    [[nodiscard]] std::string sight(const Configured& target) const
+    {
+        return inode_of(target.id) + " " + std::to_string(target.device.value_or(0));
+    }
+
+    /// The very directory was seen with an earlier appearance.
+    [[nodiscard]] bool is_stale(const Configured& target) const
+    {
+        const auto seen = debts_.seen(debt(target.id));
+        return seen.starts_with(inode_of(target.id) + " ") && seen != sight(target);
+    }
+
+    [[nodiscard]] bool exists(const std::string& name) const
+    {
+        return configfs::exists(root_ + "/" + name);
+    }
+
+    [[nodiscard]] bool is_being_rebuilt(const std::string& name) const
+    {
+        bool is_rebuilt = false;
+        if (const auto* owed = owed_to(name))
+            read(*owed, "isRebuilt", is_rebuilt);
+        return is_rebuilt;
+    }
+
+    [[nodiscard]] std::set<std::string> owed_groups(const std::string& name) const
+    {
+        std::set<std::string> groups;
+        if (const auto* owed = owed_to(name))
+            read_list(*owed, "groups", groups);
+        return groups;
+    }
+
+    [[nodiscard]] Result<void> switch_on(const std::string& name)
+    {
+        for (const auto& group : owed_groups(name))
+            if (auto outcome = configfs::write(enable_of(name, group), "1"); !outcome)
+                return outcome;
+        return {};
+    }
+
+    /// As it is now, but switched on; or as it was before a rebuild that was killed.
+    [[nodiscard]] Result<nlohmann::json> tree_of(const std::string& name) const
+    {
+        if (is_being_rebuilt(name))
+            return owed_to(name)->value("tree", nlohmann::json());
+        auto tree = configfs::snapshot(root_ + "/" + name);
+        if (tree)
+            for (const auto& group : owed_groups(name))
+                (*tree)["values"][group + "/enable"] = "1";
+        return tree;
+    }
+
+    [[nodiscard]] Result<void> rebuild(const std::string& name)
+    {
+        const auto tree = tree_of(name);
+        if (!tree)
+            return tl::unexpected<Error>(tree.error());
+        if (auto outcome = debts_.owe(debt(name), {{"tree", *tree}, {"isRebuilt", true}}); !outcome)
+            return outcome;
+        const auto folder = root_ + "/" + name;
+        if (exists(name))
+            if (auto outcome = configfs::remove_tree(folder); !outcome)
+                return outcome;
+        return configfs::rebuild(folder, *tree);
+    }
+
+    std::string root_;
+};
+
+} // namespace
+
+std::unique_ptr<Keeper> srpt_keeper(const std::string& configfs, Debts& debts)
+{
+    return std::make_unique<Srpt>(configfs, debts);
+}
+
+} // namespace rdmad::recovery

@@ -1,0 +1,11 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+#pragma once
+
+#include "daemon/recovery/target.hpp"
+
+namespace rdmad::recovery {
+
+/// Tells the journal what was done.
+void tell(const Report& report);
+
+} // namespace rdmad::recovery

@@ -1,0 +1,110 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+#include "daemon/settings.hpp"
+
+#include "core/base/text.hpp"
+#include "core/config/sections.hpp"
+#include "core/config/time_span.hpp"
+
+#include <array>
+#include <utility>
+
+namespace rdmad {
+
+namespace {
+
+using lifecycle::Time;
+
+const std::vector<std::string> folders = {"/etc/rdmad", "/run/rdmad", "/usr/local/lib/rdmad",
+                                          "/usr/lib/rdmad"};
+
+// more returns than that nobody would wait for
+constexpr uint32_t max_flaps = 1000;
+
+constexpr std::array<std::pair<std::string_view, Time lifecycle::Settings::*>, 9> times = {{
+    {"QuietSec", &lifecycle::Settings::quiet},
+    {"ReadyTimeoutSec", &lifecycle::Settings::deadline},
+    {"GraceSec", &lifecycle::Settings::grace},
+    {"RecoveryGraceSec", &lifecycle::Settings::grace_recovery},
+    {"BlockedSec", &lifecycle::Settings::blocked_after},
+    {"FlapWindowSec", &lifecycle::Settings::flap_window},
+    {"HoldSec", &lifecycle::Settings::hold_first},
+    {"HoldMaxSec", &lifecycle::Settings::hold_last},
+    {"InhibitDelaySec", &lifecycle::Settings::inhibit_delay},
+}};
+
+const std::array<std::pair<std::string_view, recovery::Kind>, 4> recoveries = {{
+    {"NVMeTarget", recovery::Kind::nvmet},
+    {"ISERPortal", recovery::Kind::iser},
+    {"SRPTarget", recovery::Kind::srpt},
+    {"NFSListener", recovery::Kind::nfs},
+}};
+
+/// What is wrong, or empty. An empty value is the default.
+std::string set(recovery::Settings& settings, const std::string& key, const std::string& value)
+{
+    bool is_on = true;
+    if (const auto what = value.empty() ? "" : config::set_boolean(is_on, value); !what.empty())
+        return what;
+    if (key == "NVMeHost") {
+        settings.nvme_host = is_on;
+        return {};
+    }
+    for (const auto& [name, kind] : recoveries) {
+        if (key != name)
+            continue;
+        settings.kinds.erase(kind);
+        if (is_on)
+            settings.kinds.insert(kind);
+        return {};
+    }
+    return "there is no such key in [Recovery]";
+}
+
+/// What is wrong, or empty. An empty value is the default.
+std::string set(lifecycle::Settings& settings, const std::string& key, const std::string& value)
+{
+    const lifecycle::Settings defaults;
+    const auto quoted = "'" + text::escape_terminal(value) + "'";
+    for (const auto& [name, member] : times) {
+        if (key != name)
+            continue;
+        const auto span = value.empty() ? defaults.*member : config::parse_time_span(value);
+        if (!span)
+            return quoted + " is no time span of systemd.time(7) up to a year";
+        settings.*member = *span;
+        return {};
+    }
+    if (key != "FlapLimit")
+        return "there is no such key in [Lifecycle]";
+    const auto limit = value.empty() ? defaults.flap_limit : text::parse_u32(value);
+    if (!limit || *limit > max_flaps)
+        return quoted + " is no number from 0, which is never, to " + std::to_string(max_flaps);
+    settings.flap_limit = *limit;
+    return {};
+}
+
+} // namespace
+
+Settings parse_settings(const config::File& file)
+{
+    Settings settings{.problems = file.problems};
+    for (const auto& assignment : file.assignments) {
+        const auto what =
+            assignment.section == "Lifecycle"
+                ? set(settings.lifecycle, assignment.key, assignment.value)
+            : assignment.section == "Recovery"
+                ? set(settings.recovery, assignment.key, assignment.value)
+                : "there is no section [" + text::escape_terminal(assignment.section) + "]";
+        if (!what.empty())
+            settings.problems.push_back(
+                {assignment.file, assignment.line, assignment.section, assignment.key, what});
+    }
+    return settings;
+}
+
+Settings read_settings(const std::string& root)
+{
+    return parse_settings(config::read_one_file(root, folders, "rdmad.conf"));
+}
+
+} // namespace rdmad

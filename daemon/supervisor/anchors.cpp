@@ -1,0 +1,199 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+#include "daemon/supervisor/anchors.hpp"
+
+#include "core/naming/unit_name.hpp"
+#include "daemon/supervisor/fields.hpp"
+
+#include <utility>
+
+namespace rdmad {
+
+void Anchors::ask()
+{
+    is_known_ = false;
+    manager_->list_anchors([this](Result<systemd::Orders::Anchors> anchors) {
+        if (anchors)
+            return take_known(std::move(*anchors));
+        log::warning(log::id::systemd_trouble, anchors.error().message());
+        has_failed_ = true;
+        events_.on_failed();
+    });
+}
+
+void Anchors::take_known(systemd::Orders::Anchors existing)
+{
+    for (auto& [unit, tied] : units_)
+        tied = {};
+    unclaimed_ = std::move(existing);
+    is_known_ = true;
+    events_.on_known();
+}
+
+/// What failed may be there all the same: PID 1 is asked what it has.
+void Anchors::retry()
+{
+    if (std::exchange(has_failed_, false))
+        ask();
+}
+
+systemd::Anchor Anchors::anchor_of(const std::string& unit, const Member& member) const
+{
+    const auto* file = bindings_.find(member.binding);
+    systemd::Anchor anchor = {
+        .name = name(unit, member),
+        .description = unit + " lives with port " +
+                       (member.guid.empty() ? std::to_string(member.port) : member.guid) + " (" +
+                       member.node + ")",
+        .device_unit = naming::device_unit(member.syspath),
+        .unit = unit};
+    if (file && file->require == config::Require::any)
+        anchor.group = systemd::group_name(unit, member.binding);
+    return anchor;
+}
+
+std::string Anchors::name(const std::string& unit, const Member& member) const
+{
+    const auto* file = bindings_.find(member.binding);
+    const bool is_any = file && file->require == config::Require::any;
+    return systemd::anchor_name(unit, member.index, member.node,
+                                is_any ? member.binding : std::string());
+}
+
+Anchors::State Anchors::state(const std::string& unit, const Member& member) const
+{
+    const auto found = units_.find(unit);
+    if (found == units_.end())
+        return State::failed;
+    const auto& anchors = found->second.anchors;
+    const auto anchor = anchors.find(name(unit, member));
+    return anchor == anchors.end() ? State::failed : anchor->second.state;
+}
+
+void Anchors::tie(const std::string& unit, const std::vector<Member>& members)
+{
+    auto& tied = units_[unit];
+    keep(unit, tied);
+    std::set<std::string> wanted;
+    for (const auto& member : members) {
+        const auto anchor = anchor_of(unit, member);
+        wanted.insert(anchor.name);
+        if (anchor.group)
+            unclaimed_.erase(*anchor.group);
+        if (const auto known = unclaimed_.extract(anchor.name))
+            tied.anchors[anchor.name] = {known.mapped() ? State::up : State::starting, member.index,
+                                         member.node, anchor.group};
+        else if (!tied.anchors.contains(anchor.name))
+            make(unit, tied, anchor, member);
+    }
+    untie(tied, wanted);
+}
+
+void Anchors::keep(const std::string& unit, Tied& tied)
+{
+    const auto name = systemd::keeper_name(unit);
+    if (std::exchange(tied.is_kept, true) || unclaimed_.erase(name) > 0)
+        return;
+    const systemd::Anchor keeper = {
+        .name = name, .description = unit + " is bound to RDMA ports", .unit = unit};
+    manager_->start_anchor(keeper, [this, unit](const Result<void>& outcome) {
+        const auto found = units_.find(unit);
+        if (outcome || found == units_.end())
+            return;
+        found->second.is_kept = false;
+        has_failed_ = true;
+        log::warning(log::id::anchor_failed, outcome.error().message(), {{log::field::unit, unit}});
+    });
+}
+
+void Anchors::make(const std::string& unit, Tied& tied, const systemd::Anchor& anchor,
+                   const Member& member)
+{
+    departures_.expect(member.index, member.node);
+    tied.anchors[anchor.name] = {State::starting, member.index, member.node, anchor.group};
+    manager_->start_anchor(anchor,
+                           [this, unit, name = anchor.name, member](const Result<void>& outcome) {
+                               take_outcome(unit, name, member, outcome);
+                           });
+}
+
+void Anchors::take_outcome(const std::string& unit, const std::string& anchor, const Member& member,
+                           const Result<void>& outcome)
+{
+    const auto found = units_.find(unit);
+    if (found == units_.end())
+        return;
+    const auto entry = found->second.anchors.find(anchor);
+    if (entry == found->second.anchors.end())
+        return;
+    entry->second.state = outcome ? State::up : State::failed;
+    has_failed_ = has_failed_ || !outcome;
+    // if the device went meanwhile, that is no trouble
+    if (!outcome && inventory_.has_node(member.index, member.node))
+        log::warning(log::id::anchor_failed,
+                     unit + " is not tied to " + describe(member) + ": " +
+                         outcome.error().message(),
+                     fields_of(unit, member));
+    events_.on_changed(unit);
+}
+
+void Anchors::release(const std::string& unit)
+{
+    const auto found = units_.find(unit);
+    if (found == units_.end())
+        return;
+    untie(found->second, {});
+    manager_->drop_anchor(systemd::keeper_name(unit));
+    units_.erase(found);
+}
+
+/// Takes away what is not wanted any more. Of a node that is gone PID 1 does that, unless the
+/// anchor still waits for it.
+void Anchors::untie(Tied& tied, const std::set<std::string>& wanted)
+{
+    std::set<std::string> groups;
+    for (const auto& [name, anchor] : tied.anchors)
+        if (wanted.contains(name) && anchor.group)
+            groups.insert(*anchor.group);
+    std::erase_if(tied.anchors, [&](const auto& entry) {
+        const auto& [name, anchor] = entry;
+        if (wanted.contains(name))
+            return false;
+        const bool is_there = inventory_.has_node(anchor.index, anchor.node);
+        // a group goes before its last member, or it would stop the unit as nobody needs it
+        if (is_there && anchor.group && !groups.contains(*anchor.group))
+            manager_->drop_anchor(*anchor.group);
+        if (is_there)
+            manager_->drop_anchor(name);
+        else if (anchor.state == State::starting)
+            manager_->cancel_anchor(name);
+        return true;
+    });
+}
+
+/// Where the node has gone, PID 1 is about to stop anchor and unit, and would forget the unit if it
+/// lost the anchor before.
+void Anchors::drop_foreign()
+{
+    const auto foreign = std::exchange(unclaimed_, {});
+    std::vector<std::string> members;
+    for (const auto& [name, is_up] : foreign) {
+        const auto parts = systemd::parse_anchor_name(name);
+        if (!parts && name.ends_with(systemd::keeper_suffix))
+            members.push_back(name);
+        if (!parts)
+            continue;
+        const bool is_there = inventory_.has_node(parts->index, parts->node);
+        if (!is_there && !is_up)
+            manager_->cancel_anchor(name);
+        if (!is_there)
+            continue;
+        members.push_back(name);
+        // before its members, or it would stop the unit as nobody needs it
+        if (foreign.contains(parts->group))
+            manager_->drop_anchor(parts->group);
+    }
+    for (const auto& name : members)
+        manager_->drop_anchor(name);
+}
+
+} // namespace rdmad

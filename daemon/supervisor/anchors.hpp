@@ -1,0 +1,97 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+#pragma once
+
+#include "daemon/bindings/bindings.hpp"
+#include "daemon/inventory/inventory.hpp"
+#include "daemon/supervisor/departures.hpp"
+#include "daemon/systemd/orders.hpp"
+
+#include <map>
+#include <set>
+
+namespace rdmad {
+
+/// The anchors that tie units to nodes in PID 1 (systemd::Anchor): those that are wanted are made,
+/// the others go. They outlive rdmad; what PID 1 has is asked for once, and taken over.
+class Anchors {
+public:
+    enum class State { starting, up, failed };
+    struct Events {
+        /// The unit's anchors are not what they were.
+        std::function<void(const std::string& unit)> on_changed;
+        /// PID 1 has said what it has: every unit is to be tied anew.
+        std::function<void()> on_known;
+        /// Or that it would not say it.
+        std::function<void()> on_failed;
+    };
+
+    Anchors(const Inventory& inventory, const Bindings& bindings, Departures& departures,
+            Events events)
+        : inventory_(inventory),
+          bindings_(bindings),
+          departures_(departures),
+          events_(std::move(events))
+    {
+    }
+
+    void use(systemd::Orders* manager)
+    {
+        manager_ = manager;
+    }
+    /// Asks PID 1 what it has. Until it has answered, nothing may be tied.
+    void ask();
+    [[nodiscard]] bool is_known() const
+    {
+        return is_known_;
+    }
+    /// Some anchor could not be made: retry() tries again.
+    [[nodiscard]] bool has_failed() const
+    {
+        return has_failed_;
+    }
+    void retry();
+
+    /// Ties the unit to these and to nothing else.
+    void tie(const std::string& unit, const std::vector<Member>& members);
+    /// The unit is not bound any more, and keeps running.
+    void release(const std::string& unit);
+    /// Takes away what PID 1 had, and nobody has claimed by tie() since.
+    void drop_foreign();
+
+    [[nodiscard]] std::string name(const std::string& unit, const Member& member) const;
+    /// failed: there is none.
+    [[nodiscard]] State state(const std::string& unit, const Member& member) const;
+
+private:
+    struct Entry {
+        State state = State::starting;
+        uint32_t index = 0;
+        std::string node = {};
+        std::optional<std::string> group = {};
+    };
+    struct Tied {
+        std::map<std::string, Entry> anchors = {}; ///< by name
+        bool is_kept = false;                      ///< PID 1 was asked to remember when it stops
+    };
+
+    [[nodiscard]] systemd::Anchor anchor_of(const std::string& unit, const Member& member) const;
+    void take_known(systemd::Orders::Anchors existing);
+    void keep(const std::string& unit, Tied& tied);
+    void make(const std::string& unit, Tied& tied, const systemd::Anchor& anchor,
+              const Member& member);
+    void take_outcome(const std::string& unit, const std::string& anchor, const Member& member,
+                      const Result<void>& outcome);
+    void untie(Tied& tied, const std::set<std::string>& wanted);
+
+    const Inventory& inventory_;
+    const Bindings& bindings_;
+    Departures& departures_;
+    Events events_;
+    systemd::Orders* manager_ = nullptr;
+    bool is_known_ = false;
+    bool has_failed_ = false;
+    std::map<std::string, Tied> units_;
+    systemd::Orders::Anchors unclaimed_; ///< what PID 1 has, and nobody wanted yet
+};
+
+} // namespace rdmad

@@ -1,0 +1,48 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+#include "daemon/supervisor/departures.hpp"
+
+#include <algorithm>
+
+namespace rdmad {
+
+Departures::Departures(Removals removals) : removals_(std::move(removals))
+{
+    for (const auto index : removals_.expected())
+        expected_.insert(index);
+}
+
+void Departures::expect(uint32_t index, const std::string& node)
+{
+    if (expected_.insert(index).second)
+        removals_.expect(index);
+    // the node of an index can go and come back: ib_uverbs was loaded anew
+    removals_.forget(index, node);
+    seen_.erase({index, node});
+}
+
+void Departures::see(uint32_t index, const std::string& node, uint64_t now)
+{
+    seen_.try_emplace({index, node}, now);
+}
+
+uint64_t Departures::when(uint32_t index, const std::string& node) const
+{
+    const auto noted = removals_.when(index, node);
+    const auto seen = seen_.find({index, node});
+    if (seen == seen_.end())
+        return noted.value_or(0);
+    return std::min(seen->second, noted.value_or(seen->second));
+}
+
+void Departures::keep_only(const std::set<uint32_t>& indexes)
+{
+    std::erase_if(expected_, [&](uint32_t index) {
+        const bool is_over = !indexes.contains(index);
+        if (is_over)
+            removals_.forget(index);
+        return is_over;
+    });
+    std::erase_if(seen_, [&](const auto& seen) { return !indexes.contains(seen.first.first); });
+}
+
+} // namespace rdmad

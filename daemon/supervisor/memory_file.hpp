@@ -1,0 +1,43 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+#pragma once
+
+#include "core/base/result.hpp"
+#include "daemon/supervisor/verdict.hpp"
+
+#include <string_view>
+#include <vector>
+
+// What rdmad remembers of a unit, as a file below /run/rdmad/units: JSON, replaced in one step,
+// with a version. Format and parse are pure.
+
+namespace rdmad {
+
+struct UnitRecord {
+    Memory memory = {};
+    std::vector<Member> members = {}; ///< the ports that the unit ran with
+
+    friend bool operator==(const UnitRecord&, const UnitRecord&) = default;
+};
+
+[[nodiscard]] std::string format_record(const std::string& unit, const UnitRecord& record);
+/// EBADMSG: it is none, or of another version.
+[[nodiscard]] Result<UnitRecord> parse_record(std::string_view text);
+
+/// The files. directory: /run/rdmad/units.
+class UnitRecords {
+public:
+    explicit UnitRecords(std::string directory) : directory_(std::move(directory)) {}
+
+    /// An empty record if there is none.
+    [[nodiscard]] Result<UnitRecord> read(const std::string& unit) const;
+    /// The units that there are records of.
+    [[nodiscard]] std::vector<std::string> names() const;
+    [[nodiscard]] Result<void> write(const std::string& unit, const UnitRecord& record) const;
+
+private:
+    [[nodiscard]] std::string path(const std::string& unit) const;
+
+    std::string directory_;
+};
+
+} // namespace rdmad

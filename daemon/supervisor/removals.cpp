@@ -1,0 +1,55 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+#include "daemon/supervisor/removals.hpp"
+
+#include "core/base/file.hpp"
+#include "core/base/text.hpp"
+
+#include <array>
+#include <sys/stat.h>
+#include <unistd.h>
+
+namespace rdmad {
+
+std::string Removals::path(uint32_t index) const
+{
+    return directory_ + "/" + std::to_string(index);
+}
+
+void Removals::expect(uint32_t index) const
+{
+    (void)mkdir(directory_.c_str(), 0755);
+    (void)mkdir(path(index).c_str(), 0755);
+}
+
+void Removals::forget(uint32_t index) const
+{
+    const auto directory = path(index);
+    for (const auto& name : names_in(directory))
+        (void)unlink((directory + "/" + name).c_str());
+    (void)rmdir(directory.c_str());
+}
+
+void Removals::forget(uint32_t index, const std::string& node) const
+{
+    (void)unlink((path(index) + "/" + node).c_str());
+}
+
+std::vector<uint32_t> Removals::expected() const
+{
+    std::vector<uint32_t> indexes;
+    for (const auto& name : names_in(directory_))
+        if (const auto index = text::parse_u32(name); index)
+            indexes.push_back(*index);
+    return indexes;
+}
+
+std::optional<uint64_t> Removals::when(uint32_t index, const std::string& node) const
+{
+    std::array<char, 32> target = {};
+    const ssize_t size = readlink((path(index) + "/" + node).c_str(), target.data(), target.size());
+    if (size <= 0)
+        return std::nullopt;
+    return text::parse_u64({target.data(), static_cast<size_t>(size)});
+}
+
+} // namespace rdmad

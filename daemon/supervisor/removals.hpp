@@ -1,0 +1,34 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <vector>
+
+namespace rdmad {
+
+/// When nodes went, as udev noted before PID 1 heard of it: rdma_id leaves a symbolic link
+/// /run/rdmad/bound/INDEX/NODE to the time, if rdmad made the directory. So the time is known even
+/// if rdmad is not there to see.
+class Removals {
+public:
+    /// directory: /run/rdmad/bound
+    explicit Removals(std::string directory) : directory_(std::move(directory)) {}
+
+    /// From now on removals of the device's nodes are noted.
+    void expect(uint32_t index) const;
+    void forget(uint32_t index) const;
+    void forget(uint32_t index, const std::string& node) const;
+    /// The devices whose removals are noted.
+    [[nodiscard]] std::vector<uint32_t> expected() const;
+    /// CLOCK_MONOTONIC in microseconds.
+    [[nodiscard]] std::optional<uint64_t> when(uint32_t index, const std::string& node) const;
+
+private:
+    [[nodiscard]] std::string path(uint32_t index) const;
+
+    std::string directory_;
+};
+
+} // namespace rdmad

@@ -1,0 +1,655 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+#include "daemon/supervisor/supervisor.hpp"
+
+#include "daemon/clock.hpp"
+#include "daemon/supervisor/fields.hpp"
+
+#include <algorithm>
+#include <utility>
+
+namespace rdmad {
+
+namespace {
+
+// of one unit for one preparation
+constexpr int max_stops = 3;
+
+bool has_specifier(const std::string& unit)
+{
+    return unit.find('%') != std::string::npos;
+}
+
+bool is_appearance(const Member& a, const Member& b)
+{
+    return a.index == b.index && a.port == b.port && a.node == b.node && a.binding == b.binding;
+}
+
+} // namespace
+
+Supervisor::Supervisor(const Inventory& inventory, const Bindings& bindings, config::Facts host,
+                       Paths paths, Events events)
+    : inventory_(inventory),
+      bindings_(bindings),
+      host_(std::move(host)),
+      records_(std::move(paths.units)),
+      departures_(Removals(std::move(paths.removals))),
+      anchors_(inventory, bindings, departures_,
+               {.on_changed =
+                    [this](const std::string& unit) {
+                        mark(unit);
+                        events_.on_work();
+                    },
+                .on_known = [this] { mark_all(); },
+                .on_failed = [this] { events_.on_work(); }}),
+      events_(std::move(events))
+{
+}
+
+// -- what is bound to what ------------------------------------------------------------------------
+
+void Supervisor::on_device(const DeviceChange& change)
+{
+    const auto& device = change.device;
+    const bool is_gone = change.kind == DeviceChange::Kind::removed;
+    is_sweep_due_ = is_sweep_due_ || is_gone;
+    claim(device.index,
+          is_gone ? std::vector<Claim>() : claims_of(bindings_.files(), device, host_),
+          change.kind == DeviceChange::Kind::renamed);
+}
+
+void Supervisor::on_obstacle(uint32_t index)
+{
+    const auto claims = claims_.find(index);
+    if (claims == claims_.end())
+        return;
+    for (const auto& claim : claims->second)
+        mark(claim.unit);
+    events_.on_work();
+}
+
+void Supervisor::claim(uint32_t index, std::vector<Claim> claims, bool is_renamed)
+{
+    const auto known = claims_.find(index);
+    const auto before = known == claims_.end() ? std::vector<Claim>() : known->second;
+    if (claims == before)
+        return;
+    for (const auto& [unit, member] : before) {
+        const auto found = units_.find(unit);
+        if (found == units_.end())
+            continue;
+        found->second.present.erase({member.binding, member.index, member.port});
+        if (!inventory_.has_node(index, member.node))
+            departures_.see(index, member.node, now_usec(CLOCK_MONOTONIC));
+    }
+    for (const auto& [unit, member] : claims)
+        bind(unit, member.binding)
+            .present.insert_or_assign({member.binding, member.index, member.port}, member);
+    for (const auto& list : {before, claims})
+        for (const auto& [unit, member] : list)
+            mark(unit);
+    const auto is_claimed = [&](const std::string& unit, const std::string& binding) {
+        return std::any_of(claims.begin(), claims.end(), [&](const Claim& claim) {
+            return claim.unit == unit && claim.member.binding == binding;
+        });
+    };
+    for (const auto& [unit, member] : before)
+        if (!is_claimed(unit, member.binding) && inventory_.has_node(index, member.node))
+            release(unit, member.binding, is_renamed);
+    if (claims.empty())
+        claims_.erase(index);
+    else
+        claims_[index] = std::move(claims);
+    events_.on_work();
+}
+
+/// A port that is there does not match any more. A unit that is named by it is not bound then; if
+/// it is called after the old name of the device, it would serve the port beside the new one.
+void Supervisor::release(const std::string& unit, const std::string& binding, bool is_renamed)
+{
+    const auto found = units_.find(unit);
+    const auto* file = bindings_.find(binding);
+    const bool is_fixed =
+        file && std::find(file->units.begin(), file->units.end(), unit) != file->units.end();
+    if (found == units_.end() || is_fixed)
+        return;
+    // another port may call for the same instance
+    const auto& present = found->second.present;
+    if (std::any_of(present.begin(), present.end(),
+                    [&](const auto& entry) { return entry.second.binding == binding; }))
+        return;
+    found->second.bindings.erase(binding);
+    found->second.is_misnamed = is_renamed;
+    mark(unit);
+}
+
+BoundUnit& Supervisor::bind(const std::string& unit, const std::string& binding)
+{
+    const auto [found, is_new] = units_.try_emplace(unit);
+    found->second.bindings.insert(binding);
+    if (!is_new)
+        return found->second;
+    auto record = records_.read(unit);
+    if (record)
+        found->second.record = std::move(*record);
+    else
+        log::warning(log::id::device_trouble, record.error().message() + ": taken as none",
+                     {{log::field::unit, unit}});
+    if (manager_)
+        manager_->watch(unit);
+    return found->second;
+}
+
+/// Units that the files name outright are bound before a port is there.
+void Supervisor::name_fixed_units()
+{
+    for (const auto& file : bindings_.files())
+        for (const auto& unit : file.units)
+            if (file.problems.empty() && !has_specifier(unit))
+                bind(unit, name_of(file));
+}
+
+/// An instance whose port is away is bound by what it ran with. One whose device was renamed while
+/// rdmad was away is not bound any more.
+void Supervisor::name_remembered_instances()
+{
+    for (const auto& name : records_.names()) {
+        const auto known = units_.find(name);
+        const auto record = known == units_.end() ? records_.read(name).value_or(UnitRecord())
+                                                  : known->second.record;
+        for (const auto& member : record.members) {
+            const auto* file = bindings_.find(member.binding);
+            if (!file || !file->problems.empty() ||
+                std::none_of(file->units.begin(), file->units.end(), has_specifier))
+                continue;
+            const bool is_there = inventory_.has_node(member.index, member.node);
+            if (is_there && units_.contains(name))
+                continue;
+            bind(name, member.binding);
+            if (is_there)
+                release(name, member.binding,
+                        inventory_.devices().at(member.index).name != member.device);
+        }
+    }
+}
+
+void Supervisor::on_bindings()
+{
+    for (auto& [name, unit] : units_) {
+        unit.bindings.clear();
+        unit.present.clear();
+        mark(name);
+    }
+    claims_.clear();
+    name_fixed_units();
+    for (const auto& [index, device] : inventory_.devices())
+        claim(index, claims_of(bindings_.files(), device, host_), false);
+    name_remembered_instances();
+    events_.on_work();
+}
+
+void Supervisor::mark(const std::string& unit)
+{
+    dirty_.insert(unit);
+}
+
+void Supervisor::mark_all()
+{
+    for (const auto& [name, unit] : units_)
+        mark(name);
+    events_.on_work();
+}
+
+/// A unit that no file binds any more keeps running, and its record, should it be bound again.
+void Supervisor::prune(const std::string& unit)
+{
+    const auto found = units_.find(unit);
+    if (found == units_.end() || !found->second.bindings.empty())
+        return;
+    anchors_.release(unit);
+    auto record = found->second.record;
+    record.members.clear();
+    remember(unit, found->second, std::move(record));
+    manager_->unwatch(unit);
+    units_.erase(found);
+}
+
+// -- what PID 1 says ------------------------------------------------------------------------------
+
+void Supervisor::on_connected()
+{
+    for (auto& [name, unit] : units_) {
+        // what was told over an earlier connection may be over
+        unit.state.reset();
+        manager_->watch(name);
+        manager_->refresh(name);
+    }
+    anchors_.ask();
+}
+
+/// Whether a start that was asked for by an earlier rdmad, or over an earlier connection, is on its
+/// way, nobody knows: it is asked for once more.
+void Supervisor::forget_asked(BoundUnit& unit)
+{
+    unit.start_job.reset();
+    unit.is_stop_sent = false;
+    unit.stop_job.reset();
+    unit.coming_result.clear();
+    unit.job_result.clear();
+    // a stop that did not get there
+    if (unit.state && unit.state->is_up() && !unit.state->has_job)
+        unit.record.memory.evicted_from.reset();
+    if (unit.state && !unit.state->is_up())
+        unit.record.memory.is_asked = false;
+}
+
+void Supervisor::on_unit(const std::string& unit, const systemd::UnitState& state)
+{
+    const auto found = units_.find(unit);
+    if (found == units_.end())
+        return;
+    const bool is_first = !found->second.state;
+    found->second.state = state;
+    if (auto result = std::exchange(found->second.coming_result, {}); !result.empty())
+        found->second.job_result = std::move(result);
+    if (is_first)
+        forget_asked(found->second);
+    mark(unit);
+    events_.on_work();
+}
+
+void Supervisor::on_job(const std::string& unit, uint32_t job, const std::string& result)
+{
+    const auto found = units_.find(unit);
+    if (found != units_.end() && found->second.stop_job == job) {
+        found->second.stop_job.reset();
+        if (result != "done" && found->second.record.memory.evicted_from)
+            spare(unit, found->second, "its stop was " + result);
+    }
+    if (found == units_.end() || found->second.start_job != job)
+        return;
+    found->second.start_job.reset();
+    found->second.coming_result = result;
+    if (result != "done")
+        log::warning(log::id::start_failed, unit + " was not started: " + result,
+                     {{log::field::unit, unit}});
+    // a start that was cancelled may have begun: without the state that belongs to it nobody knows
+    manager_->refresh(unit);
+}
+
+// -- what follows ---------------------------------------------------------------------------------
+
+void Supervisor::settle()
+{
+    if (!manager_ || !manager_->is_connected() || !anchors_.is_known())
+        return;
+    const auto dirty = std::exchange(dirty_, {});
+    stop_misnamed(dirty);
+    for (const auto& name : in_order(dirty)) {
+        if (const auto found = units_.find(name); found != units_.end()) {
+            tie(name, found->second);
+            judge_unit(name, found->second);
+        }
+        prune(name);
+    }
+    anchors_.drop_foreign();
+    if (std::exchange(is_sweep_due_, false))
+        sweep_departures();
+}
+
+void Supervisor::tie(const std::string& name, BoundUnit& unit)
+{
+    if (unit.bindings.empty())
+        return;
+    std::vector<Member> members;
+    for (const auto& [key, member] : unit.present)
+        members.push_back(member);
+    anchors_.tie(name, members);
+    for (auto& [key, member] : unit.present)
+        member.anchor = anchors_.state(name, member) == Anchors::State::up
+                            ? anchors_.name(name, member)
+                            : std::string();
+}
+
+/// Before the instances of the new names start.
+void Supervisor::stop_misnamed(const std::set<std::string>& names)
+{
+    for (const auto& name : names)
+        if (const auto found = units_.find(name);
+            found != units_.end() && std::exchange(found->second.is_misnamed, false))
+            manager_->stop(name, [](const auto&) {});
+}
+
+void Supervisor::judge_unit(const std::string& name, BoundUnit& unit)
+{
+    if (!unit.state || unit.bindings.empty())
+        return;
+    const auto before = unit.record.memory;
+    const Situation situation = {.unit = *unit.state,
+                                 .groups = groups_of(name, unit),
+                                 .now = now_usec(CLOCK_REALTIME),
+                                 .now_monotonic = now_usec(CLOCK_MONOTONIC),
+                                 .job_result = unit.job_result,
+                                 .is_stop_coming = unit.is_stop_sent || unit.stop_job};
+    auto verdict = judge(before, situation);
+    if (!verdict.memory.is_asked)
+        unit.job_result.clear();
+    auto members = members_after(unit.record.members, before.was_up, verdict, situation.groups);
+    unit.reason = std::move(verdict.reason);
+    const bool was_coming = std::exchange(unit.is_coming, verdict.is_coming);
+    remember(name, unit, {std::move(verdict.memory), std::move(members)});
+    tell(name, unit, before);
+    act(name, unit, verdict.action);
+    if (was_coming && !unit.is_coming)
+        wake_later_stages(unit);
+    events_.on_unit(name, unit);
+}
+
+// -- one stage after the other --------------------------------------------------------------------
+
+/// What stands first in the order of starts is judged first, so that the rest knows whether it
+/// comes.
+std::vector<std::string> Supervisor::in_order(const std::set<std::string>& units) const
+{
+    std::vector<std::string> ordered(units.begin(), units.end());
+    const auto rank = [this](const std::string& name) {
+        const auto found = units_.find(name);
+        return found == units_.end() ? config::Stage() : stage_of(found->second);
+    };
+    std::stable_sort(ordered.begin(), ordered.end(),
+                     [&](const std::string& a, const std::string& b) { return rank(a) > rank(b); });
+    return ordered;
+}
+
+/// The first that one of its files says.
+config::Stage Supervisor::stage_of(const BoundUnit& unit) const
+{
+    auto stage = config::Stage();
+    for (const auto& binding : unit.bindings)
+        if (const auto* file = bindings_.find(binding); file)
+            stage = std::max(stage, file->stage);
+    return stage;
+}
+
+/// A unit of the same device that stands before others and comes.
+Obstacle Supervisor::earlier_stage(uint32_t index, config::Stage stage) const
+{
+    const auto claims = claims_.find(index);
+    if (claims == claims_.end() || stage == config::Stage::targets)
+        return {};
+    for (const auto& claim : claims->second) {
+        const auto found = units_.find(claim.unit);
+        if (found == units_.end() || stage_of(found->second) <= stage)
+            continue;
+        if (found->second.is_coming)
+            return {claim.unit + ", of an earlier stage, is not up yet", true};
+    }
+    return {};
+}
+
+void Supervisor::wake_later_stages(const BoundUnit& unit)
+{
+    for (const auto& [key, member] : unit.present)
+        on_obstacle(member.index);
+}
+
+void Supervisor::evict(const std::string& name, BoundUnit& unit, const Member& from)
+{
+    auto record = unit.record;
+    record.memory.evicted_from = from;
+    remember(name, unit, std::move(record));
+    unit.stop_problem.clear();
+    unit.is_stop_sent = true;
+    manager_->stop(name, [this, name](const Result<uint32_t>& job) {
+        const auto found = units_.find(name);
+        if (found == units_.end())
+            return;
+        found->second.is_stop_sent = false;
+        if (job)
+            found->second.stop_job = *job;
+        // of one that is lost on its way nobody knows: the next state of the unit tells
+        else if (job.error().code != ETIMEDOUT && job.error().code != ECONNRESET)
+            spare(name, found->second, job.error().context);
+    });
+}
+
+/// Its stop came to nothing.
+void Supervisor::spare(const std::string& name, BoundUnit& unit, const std::string& why)
+{
+    log::warning(log::id::systemd_trouble, name + " was not stopped: " + why,
+                 {{log::field::unit, name}});
+    unit.stop_job.reset();
+    unit.stop_problem = why;
+    auto record = unit.record;
+    record.memory.evicted_from.reset();
+    record.memory.is_asked = false;
+    remember(name, unit, std::move(record));
+    mark(name);
+    events_.on_work();
+}
+
+void Supervisor::on_blocked(uint32_t index, const std::set<std::string>& holders)
+{
+    if (!manager_)
+        return;
+    for (auto& [name, unit] : units_) {
+        if (!unit.state || !unit.state->is_up() || unit.record.memory.evicted_from ||
+            !(holders.contains(name) || holders.contains(unit.state->id)))
+            continue;
+        for (const auto& member : unit.record.members)
+            if (const auto* file = bindings_.find(member.binding);
+                member.index == index && file && file->on_blocked == config::OnBlocked::stop) {
+                log::notice(log::id::stopped_by_unplug,
+                            name + " is stopped, as it keeps " + member.device +
+                                " from being removed",
+                            fields_of(name, member));
+                evict(name, unit, Member(member));
+                break;
+            }
+    }
+}
+
+/// One that runs again after it was stopped does so with another port, where one will do.
+bool Supervisor::is_drained(const BoundUnit& unit, uint32_t index, bool was_asked) const
+{
+    if (!unit.state)
+        return false;
+    if (unit.state->is_down())
+        return !unit.state->has_job && !unit.start_job && !unit.record.memory.is_asked;
+    if (!was_asked || unit.record.memory.evicted_from || !unit.state->is_up())
+        return false;
+    return std::all_of(unit.present.begin(), unit.present.end(), [&](const auto& entry) {
+        const auto* file = bindings_.find(entry.second.binding);
+        const auto has_other = [&](const auto& other) {
+            return other.second.index != index && other.second.binding == entry.second.binding;
+        };
+        return entry.second.index != index ||
+               (file && file->require == config::Require::any &&
+                std::any_of(unit.present.begin(), unit.present.end(), has_other));
+    });
+}
+
+/// A unit of the stage that is to stop now: false if it will not.
+bool Supervisor::stop_for(const std::string& name, BoundUnit& unit, uint32_t index, int& asked)
+{
+    if (!unit.stop_problem.empty() || asked == max_stops)
+        return false;
+    const bool is_stopping = unit.record.memory.evicted_from || !unit.state ||
+                             unit.state->active_state == "deactivating";
+    const auto from = std::find_if(unit.present.begin(), unit.present.end(),
+                                   [&](const auto& entry) { return entry.second.index == index; });
+    if (is_stopping || from == unit.present.end())
+        return true;
+    asked++;
+    evict(name, unit, from->second);
+    return true;
+}
+
+Drained Supervisor::drain(uint32_t index, std::map<std::string, int>& asked)
+{
+    std::set<std::string> left;
+    for (const auto& [port, names] : units_of(index))
+        for (const auto& name : names)
+            if (!is_drained(units_.at(name), index, asked.contains(name)))
+                left.insert(name);
+    Drained drained = {{left.begin(), left.end()}};
+    if (!manager_ || left.empty())
+        return drained;
+    const auto ordered = in_order(left);
+    const auto last = stage_of(units_.at(ordered.back()));
+    for (const auto& name : ordered) {
+        auto& unit = units_.at(name);
+        if (stage_of(unit) != last || stop_for(name, unit, index, asked[name]))
+            continue;
+        drained.left = {name};
+        drained.problem = unit.stop_problem.empty() ? "it is started again and again"
+                                                    : std::exchange(unit.stop_problem, {});
+        break;
+    }
+    return drained;
+}
+
+// -- what is remembered and done ------------------------------------------------------------------
+
+std::vector<Group> Supervisor::groups_of(const std::string& name, const BoundUnit& unit) const
+{
+    std::vector<Group> groups;
+    for (const auto& binding : unit.bindings)
+        if (const auto* file = bindings_.find(binding); file)
+            groups.push_back(group_of(name, unit, *file));
+    return groups;
+}
+
+Group Supervisor::group_of(const std::string& name, const BoundUnit& unit,
+                           const config::BindingFile& file) const
+{
+    Group group = {
+        .require = file.require, .restart = file.restart, .node = file.node, .is_anchored = true};
+    const auto binding = name_of(file);
+    for (const auto& [key, member] : unit.present) {
+        if (member.binding != binding)
+            continue;
+        group.present.push_back(member);
+        auto& obstacle = group.present.back().obstacle;
+        obstacle = events_.obstacle(member.index, file);
+        if (obstacle.reason.empty())
+            obstacle = earlier_stage(member.index, stage_of(unit));
+        // one that is asked for suffices: PID 1 starts the unit after it
+        if (anchors_.state(name, member) == Anchors::State::failed)
+            group.is_anchored = false;
+    }
+    // where no GUID is named, an adapter that was put in place of another is as good
+    const bool names_ports = !file.match.port_guids().empty();
+    const auto is_present = [&](auto same) {
+        return std::any_of(group.present.begin(), group.present.end(), same);
+    };
+    for (const auto& member : unit.record.members) {
+        if (member.binding != binding)
+            continue;
+        if (is_present([&](const Member& other) { return is_appearance(member, other); }))
+            group.has_kept = true;
+        // one that is there and does not match any more has not gone
+        else if (!inventory_.has_node(member.index, member.node))
+            group.lost.push_back({member, departures_.when(member.index, member.node),
+                                  is_present([&](const Member& other) {
+                                      return member.is_same_port(other) ||
+                                             (!names_ports && member.is_same_place(other));
+                                  })});
+    }
+    // of a unit that is named by its port, each port has its own
+    const bool is_fixed = std::find(file.units.begin(), file.units.end(), name) != file.units.end();
+    for (const auto& guid : is_fixed ? file.match.port_guids() : std::vector<std::string>())
+        if (!is_present([&](const Member& member) { return member.guid == guid; }))
+            group.expected.push_back(guid);
+    return group;
+}
+
+void Supervisor::remember(const std::string& name, BoundUnit& unit, UnitRecord record)
+{
+    if (record == unit.record)
+        return;
+    is_sweep_due_ = true;
+    unit.record = std::move(record);
+    if (auto outcome = records_.write(name, unit.record); !outcome)
+        log::warning(log::id::device_trouble, outcome.error().message(),
+                     {{log::field::unit, name}});
+}
+
+void Supervisor::tell(const std::string& name, const BoundUnit& unit, const Memory& before) const
+{
+    const auto& stop = unit.record.memory.stop;
+    const bool is_unplug = stop && stop->cause == Stop::Cause::unplug;
+    if (!stop || stop == before.stop || (!is_unplug && stop->cause != Stop::Cause::prepare))
+        return;
+    auto fields = fields_of(name, stop->lost);
+    fields.push_back({log::field::cause, std::string(to_string(stop->cause))});
+    log::notice(log::id::stopped_by_unplug,
+                name + " stopped: " + describe(stop->lost) +
+                    (is_unplug ? " went" : " is prepared for removal"),
+                fields);
+}
+
+void Supervisor::act(const std::string& name, BoundUnit& unit, Action action)
+{
+    if (action == Action::stop) {
+        evict(name, unit, Member(*unit.record.memory.evicted_from));
+        return;
+    }
+    if (action != Action::start)
+        return;
+    // an earlier one has nothing to say of this
+    unit.start_job.reset();
+    unit.coming_result.clear();
+    unit.job_result.clear();
+    const auto& member = unit.record.members.front();
+    log::info(log::id::started_on_return, name + " is started: " + describe(member) + " is there",
+              fields_of(name, member));
+    manager_->start(name, [this, name](Result<uint32_t> job) {
+        const auto found = units_.find(name);
+        if (found == units_.end())
+            return;
+        if (job) {
+            found->second.start_job = *job;
+            return;
+        }
+        log::warning(log::id::start_failed, name + " was not started: " + job.error().context,
+                     {{log::field::unit, name}});
+        found->second.coming_result = "refused";
+        manager_->refresh(name);
+    });
+}
+
+Supervisor::UnitsByPort Supervisor::units_of(uint32_t index) const
+{
+    UnitsByPort units;
+    if (const auto found = claims_.find(index); found != claims_.end())
+        for (const auto& claim : found->second)
+            units[claim.member.port].insert(claim.unit);
+    return units;
+}
+
+std::set<uint32_t> Supervisor::awaited() const
+{
+    std::set<uint32_t> indexes;
+    for (const auto& [name, unit] : units_) {
+        if (!unit.record.memory.is_wanted || !unit.state || unit.state->is_up())
+            continue;
+        for (const auto& [key, member] : unit.present)
+            if (!member.is_ready)
+                indexes.insert(member.index);
+    }
+    return indexes;
+}
+
+/// Notes of removals that nobody needs any more.
+void Supervisor::sweep_departures()
+{
+    std::set<uint32_t> needed;
+    for (const auto& [index, device] : inventory_.devices())
+        needed.insert(index);
+    for (const auto& [name, unit] : units_)
+        for (const auto& member : unit.record.members)
+            needed.insert(member.index);
+    departures_.keep_only(needed);
+}
+
+} // namespace rdmad

@@ -1,0 +1,148 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+#pragma once
+
+#include "daemon/bindings/bindings.hpp"
+#include "daemon/inventory/inventory.hpp"
+#include "daemon/prepare/preparations.hpp"
+#include "daemon/supervisor/anchors.hpp"
+#include "daemon/supervisor/memory_file.hpp"
+
+#include <map>
+#include <set>
+#include <tuple>
+
+namespace rdmad {
+
+/// A unit that some file binds.
+struct BoundUnit {
+    /// Binding, index and number of the port.
+    using Key = std::tuple<std::string, uint32_t, uint32_t>;
+
+    std::set<std::string> bindings = {}; ///< names of the files
+    std::map<Key, Member> present = {};
+    /// Called after a name that its device does not have any more: it is stopped.
+    bool is_misnamed = false;
+    UnitRecord record = {};
+    std::optional<systemd::UnitState> state = {}; ///< none: PID 1 has not said it yet
+    std::string reason = "systemd has not answered yet";
+    std::optional<uint32_t> start_job = {};
+    bool is_stop_sent = false;             ///< rdmad has asked for one, and PID 1 not answered
+    std::optional<uint32_t> stop_job = {}; ///< that rdmad asked for
+    std::string stop_problem = {};         ///< why such a stop came to nothing
+    std::string coming_result = {};        ///< of the job: it counts with the next state
+    std::string job_result = {};
+    bool is_coming = true; ///< see Verdict; not judged yet, it may
+};
+
+/// Ties units to the ports that files bind them to: an anchor in PID 1 for each pair, so that PID 1
+/// stops the unit with the port, and a start when what the unit needs is there again.
+class Supervisor {
+public:
+    struct Paths {
+        std::string units = "/run/rdmad/units";
+        std::string removals = "/run/rdmad/bound";
+    };
+    struct Events {
+        std::function<void(const std::string& unit, const BoundUnit&)> on_unit;
+        /// Why what lives with a device may not start now.
+        std::function<Obstacle(uint32_t index, const config::BindingFile& file)> obstacle;
+        /// Something is to be done before the loop sleeps: call settle().
+        std::function<void()> on_work;
+    };
+
+    Supervisor(const Inventory& inventory, const Bindings& bindings, config::Facts host,
+               Paths paths, Events events);
+
+    /// manager must outlive the supervisor; without one nothing is done.
+    void use(systemd::Orders* manager)
+    {
+        manager_ = manager;
+        anchors_.use(manager);
+    }
+
+    void on_device(const DeviceChange& change);
+    /// Another answer of Events::obstacle.
+    void on_obstacle(uint32_t index);
+    /// The files were read anew.
+    void on_bindings();
+    void on_connected();
+    void on_unit(const std::string& unit, const systemd::UnitState& state);
+    void on_job(const std::string& unit, uint32_t job, const std::string& result);
+
+    /// Units that keep a device from being removed; where their files say so, they are stopped.
+    void on_blocked(uint32_t index, const std::set<std::string>& holders);
+    /// Stops the units that run with a device, one stage after the other: those that are not down
+    /// yet, none when all are. To be called again when a unit has changed. asked: how often each
+    /// was asked for, at first none.
+    [[nodiscard]] Drained drain(uint32_t index, std::map<std::string, int>& asked);
+
+    /// Judges what has changed.
+    void settle();
+
+    [[nodiscard]] const std::map<std::string, BoundUnit>& units() const
+    {
+        return units_;
+    }
+    using UnitsByPort = std::map<uint32_t, std::set<std::string>>;
+    /// The units that are bound to a device.
+    [[nodiscard]] UnitsByPort units_of(uint32_t index) const;
+    /// Devices for whose ports some unit waits to become active.
+    [[nodiscard]] std::set<uint32_t> awaited() const;
+    /// Some anchor could not be made: retry() tries again.
+    [[nodiscard]] bool has_failed() const
+    {
+        return anchors_.has_failed();
+    }
+    void retry()
+    {
+        anchors_.retry();
+    }
+
+private:
+    using Claims = std::map<uint32_t, std::vector<Claim>>; ///< by index
+
+    void claim(uint32_t index, std::vector<Claim> claims, bool is_renamed);
+    void release(const std::string& unit, const std::string& binding, bool is_renamed);
+    BoundUnit& bind(const std::string& unit, const std::string& binding);
+    void prune(const std::string& unit);
+    void name_fixed_units();
+    void name_remembered_instances();
+    static void forget_asked(BoundUnit& unit);
+    void mark(const std::string& unit);
+    void mark_all();
+    void tie(const std::string& name, BoundUnit& unit);
+
+    [[nodiscard]] std::vector<std::string> in_order(const std::set<std::string>& units) const;
+    [[nodiscard]] config::Stage stage_of(const BoundUnit& unit) const;
+    [[nodiscard]] Obstacle earlier_stage(uint32_t index, config::Stage stage) const;
+    void wake_later_stages(const BoundUnit& unit);
+    [[nodiscard]] bool is_drained(const BoundUnit& unit, uint32_t index, bool was_asked) const;
+    bool stop_for(const std::string& name, BoundUnit& unit, uint32_t index, int& asked);
+    void spare(const std::string& name, BoundUnit& unit, const std::string& why);
+    void evict(const std::string& name, BoundUnit& unit, const Member& from);
+    void stop_misnamed(const std::set<std::string>& names);
+    void judge_unit(const std::string& name, BoundUnit& unit);
+    [[nodiscard]] std::vector<Group> groups_of(const std::string& name,
+                                               const BoundUnit& unit) const;
+    [[nodiscard]] Group group_of(const std::string& name, const BoundUnit& unit,
+                                 const config::BindingFile& file) const;
+    void remember(const std::string& name, BoundUnit& unit, UnitRecord record);
+    void act(const std::string& name, BoundUnit& unit, Action action);
+    void tell(const std::string& name, const BoundUnit& unit, const Memory& before) const;
+    void sweep_departures();
+
+    const Inventory& inventory_;
+    const Bindings& bindings_;
+    config::Facts host_;
+    UnitRecords records_;
+    Departures departures_;
+    Anchors anchors_;
+    Events events_;
+    systemd::Orders* manager_ = nullptr;
+    bool is_sweep_due_ = true;
+    Claims claims_;
+    std::map<std::string, BoundUnit> units_;
+    std::set<std::string> dirty_;
+};
+
+} // namespace rdmad

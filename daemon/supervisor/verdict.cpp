@@ -1,0 +1,314 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+#include "daemon/supervisor/verdict.hpp"
+
+#include <algorithm>
+
+namespace rdmad {
+
+namespace {
+
+using config::Require;
+
+// A daemon whose device goes may fail of that before udev knows that it went
+constexpr uint64_t failure_slack = 5'000'000;
+
+/// Whether the group's unit cannot run for what went.
+bool is_broken(const Group& group)
+{
+    if (group.lost.empty())
+        return false;
+    return group.require == Require::all || !group.has_kept;
+}
+
+/// The loss that stopped the unit, if one did: where one port would do, all had to go.
+const Loss* culprit(const std::vector<Group>& groups, uint64_t since, uint64_t until)
+{
+    const auto went_then = [&](const Loss& loss) {
+        return loss.removed == 0 || (loss.removed >= since && loss.removed <= until);
+    };
+    for (const auto& group : groups) {
+        const auto& lost = group.lost;
+        const auto found = std::find_if(lost.begin(), lost.end(), went_then);
+        if (!is_broken(group) || found == lost.end())
+            continue;
+        if (group.require == Require::all || std::all_of(lost.begin(), lost.end(), went_then))
+            return &*found;
+    }
+    return nullptr;
+}
+
+void blame_loss(Stop& stop, const std::vector<Group>& groups, uint64_t since)
+{
+    const auto slack = stop.cause == Stop::Cause::failure ? failure_slack : 0;
+    if (const auto* loss = culprit(groups, since, stop.went_down + slack)) {
+        stop.cause = Stop::Cause::unplug;
+        stop.lost = loss->member;
+    }
+}
+
+bool is_of(const Loss& loss, const Member& member)
+{
+    return loss.member.index == member.index && loss.member.port == member.port;
+}
+
+bool is_lost(const std::vector<Group>& groups, const Member& member)
+{
+    return std::any_of(groups.begin(), groups.end(), [&](const Group& group) {
+        return std::any_of(group.lost.begin(), group.lost.end(),
+                           [&](const Loss& loss) { return is_of(loss, member); });
+    });
+}
+
+Stop stop_of(const Memory& memory, const Situation& situation, bool has_run)
+{
+    // a start that came to nothing left no trace in the unit, and PID 1 may have forgotten it
+    const bool is_told = has_run && situation.unit.inactive_exit != 0;
+    const auto went_down = is_told ? situation.unit.went_down() : situation.now_monotonic;
+    const bool has_failed =
+        has_run ? situation.unit.active_state == "failed" : situation.job_result != "canceled";
+    Stop stop = {.cause = has_failed ? Stop::Cause::failure : Stop::Cause::other,
+                 .went_down = went_down,
+                 .timestamp = situation.now};
+    if (memory.evicted_from) {
+        stop.lost = *memory.evicted_from;
+        stop.cause =
+            is_lost(situation.groups, stop.lost) ? Stop::Cause::unplug : Stop::Cause::prepare;
+        return stop;
+    }
+    // what went before a run did not end it, unless the run began too late
+    blame_loss(stop, situation.groups, memory.is_asked ? 0 : situation.unit.inactive_exit);
+    return stop;
+}
+
+void note_up(Memory& memory, const Situation& situation)
+{
+    const auto& unit = situation.unit;
+    // a run that began after the stop: but PID 1 may restart a service by itself before it
+    if (memory.began != unit.inactive_exit && !situation.is_stop_coming) {
+        memory.evicted_from.reset();
+        // whoever started it again before rdmad saw it stop, it was not rdmad
+        memory.is_asked = memory.is_asked && !memory.was_up;
+    }
+    memory.was_up = true;
+    memory.is_wanted = true;
+    memory.began = unit.inactive_exit;
+    memory.stop.reset();
+    if (!unit.file_state.empty())
+        memory.file_state = unit.file_state;
+}
+
+void note_stop(Memory& memory, const Situation& situation, bool has_run)
+{
+    memory.stop = stop_of(memory, situation, has_run);
+    memory.is_wanted =
+        memory.stop->cause == Stop::Cause::unplug || memory.stop->cause == Stop::Cause::prepare;
+    memory.is_asked = false;
+    memory.evicted_from.reset();
+}
+
+/// A stop is judged once, but for a failure: the loss that the unit failed of may be known later.
+void note_down(Memory& memory, const Situation& situation)
+{
+    // A PID 1 that does not know of the run is a new one, after a soft-reboot: as at first sight.
+    // The keeper has it remember else.
+    if (memory.was_up && situation.unit.inactive_exit == 0 &&
+        std::none_of(situation.groups.begin(), situation.groups.end(), is_broken))
+        memory = {};
+    const auto& unit = situation.unit;
+    // 0: PID 1 has forgotten the unit, which tells nothing
+    const bool ran_unseen = unit.inactive_exit != 0 && unit.inactive_exit != memory.began;
+    if (!memory.is_known)
+        // one that has run before anybody bound it was stopped by somebody
+        memory.is_wanted = unit.inactive_exit == 0;
+    else if (memory.was_up || ran_unseen)
+        note_stop(memory, situation, true);
+    else if (memory.is_asked && !situation.job_result.empty())
+        note_stop(memory, situation, false);
+    else if (memory.stop && memory.stop->cause == Stop::Cause::failure) {
+        blame_loss(*memory.stop, situation.groups, unit.inactive_exit);
+        memory.is_wanted = memory.stop->cause == Stop::Cause::unplug;
+    }
+    memory.was_up = false;
+    if (unit.is_down() && !unit.has_job)
+        memory.evicted_from.reset();
+    if (unit.inactive_exit != 0)
+        memory.began = unit.inactive_exit;
+}
+
+/// A port may be there for all to see, and lack the node that the unit opens.
+std::string waits_for(const Group& group, const std::string& port)
+{
+    const auto node = std::string(to_string(group.node));
+    const bool has_each_port = group.node == config::BindingNode::uverbs;
+    return "waits for " + (has_each_port ? port : "the " + node + " node of " + port);
+}
+
+std::string missing_of(const Group& group)
+{
+    const auto missing = std::find_if(group.lost.begin(), group.lost.end(),
+                                      [](const Loss& loss) { return !loss.is_back; });
+    if (group.require == Require::all && missing != group.lost.end())
+        return "waits for the return of " + describe(missing->member);
+    if (group.require == Require::all && !group.expected.empty())
+        return waits_for(group, "port " + group.expected.front());
+    return group.present.empty() ? waits_for(group, "a port that matches") : "";
+}
+
+Obstacle unready_of(const Group& group)
+{
+    const auto is_ready = [](const Member& member) {
+        return member.is_ready && member.obstacle.reason.empty();
+    };
+    const bool suffices = group.require == Require::any
+                              ? std::any_of(group.present.begin(), group.present.end(), is_ready)
+                              : std::all_of(group.present.begin(), group.present.end(), is_ready);
+    if (suffices)
+        return {};
+    const auto first = std::find_if_not(group.present.begin(), group.present.end(), is_ready);
+    const auto& obstacle = first->obstacle;
+    if (!obstacle.reason.empty())
+        return {"waits: " + obstacle.reason, obstacle.passes};
+    return {"waits until " + describe(*first) + " is active", true};
+}
+
+/// Why a unit that is wanted and down cannot be started now.
+Obstacle obstacle_of(const Memory& memory, const Situation& situation)
+{
+    const auto& unit = situation.unit;
+    if (unit.load_state == "masked")
+        return {"is masked"};
+    if (unit.load_state != "loaded")
+        return {"systemd cannot load it: " + unit.load_state};
+    if (unit.file_state == "disabled" && !memory.file_state.empty() &&
+        memory.file_state != "disabled")
+        return {"was disabled since it ran"};
+    for (const auto& group : situation.groups) {
+        if (auto missing = missing_of(group); !missing.empty())
+            return {std::move(missing)};
+        if (group.restart == config::Restart::no)
+            return {"is left to others to start: Restart=no"};
+        if (auto unready = unready_of(group); !unready.reason.empty())
+            return unready;
+        if (!group.is_anchored)
+            return {"is being tied to its ports", true};
+    }
+    return {situation.groups.empty() ? "is not bound" : ""};
+}
+
+std::string why_left_alone(const Memory& memory)
+{
+    if (!memory.stop)
+        return "is left alone: it was stopped before it was bound";
+    return memory.stop->cause == Stop::Cause::failure
+               ? "is left alone: it failed"
+               : "is left alone: it was stopped, or ended by itself";
+}
+
+/// Whether a unit that is up was not started by rdmad: the start that it asked for came to nothing.
+bool is_by_others(const Situation& situation)
+{
+    const auto& result = situation.job_result;
+    return !situation.unit.has_job &&
+           (result == "canceled" || result == "dependency" || result == "refused");
+}
+
+/// The port that went while the start came that rdmad asked for.
+std::optional<Member> overtaken_by(const Memory& memory, const Situation& situation)
+{
+    const auto& groups = situation.groups;
+    const auto broken = std::find_if(groups.begin(), groups.end(), is_broken);
+    if (!memory.is_asked || broken == groups.end() || is_by_others(situation))
+        return std::nullopt;
+    return broken->lost.front().member;
+}
+
+/// One that is to stop for a port that went before it was tied stays so until it has, though the
+/// port is back: PID 1 may be slower.
+Verdict judge_up(Memory memory, const Situation& situation)
+{
+    note_up(memory, situation);
+    auto gone = overtaken_by(memory, situation);
+    const bool is_told = memory.evicted_from.has_value();
+    if (gone && !is_told) {
+        memory.evicted_from = std::move(gone);
+        return {std::move(memory), Action::stop, "started as its port went", true};
+    }
+    memory.is_asked = memory.is_asked && is_told;
+    const bool is_coming = situation.unit.is_starting() || memory.is_asked;
+    return {std::move(memory), Action::none, "runs", is_coming};
+}
+
+Verdict judge_down(Memory memory, const Situation& situation)
+{
+    if (!memory.is_wanted) {
+        auto reason = why_left_alone(memory);
+        return {std::move(memory), Action::none, std::move(reason)};
+    }
+    if (auto why_not = obstacle_of(memory, situation); !why_not.reason.empty())
+        return {std::move(memory), Action::none, std::move(why_not.reason), why_not.passes};
+    const bool is_stopping = situation.unit.active_state == "deactivating";
+    // a job of a unit that is down is most likely a start by somebody else
+    if (memory.is_asked || (situation.unit.has_job && !is_stopping))
+        return {std::move(memory), Action::none, "is being started", true};
+    memory.is_asked = true;
+    return {std::move(memory), Action::start,
+            is_stopping ? "starts as soon as it has stopped" : "is being started", true};
+}
+
+} // namespace
+
+Verdict judge(Memory memory, const Situation& situation)
+{
+    if (situation.unit.is_up()) {
+        memory.is_known = true;
+        return judge_up(std::move(memory), situation);
+    }
+    note_down(memory, situation);
+    memory.is_known = true;
+    return judge_down(std::move(memory), situation);
+}
+
+std::vector<Member> members_after(const std::vector<Member>& before, bool was_up,
+                                  const Verdict& verdict, const std::vector<Group>& groups)
+{
+    const bool is_up = verdict.memory.was_up;
+    if (!is_up && verdict.action != Action::start)
+        return before;
+    // a loss may be about to stop it: that is judged when it has
+    const bool keeps_lost = is_up && was_up;
+    std::vector<Member> members;
+    for (const auto& group : groups) {
+        members.insert(members.end(), group.present.begin(), group.present.end());
+        for (const auto& loss : group.lost) {
+            // PID 1 may be slower than a port that goes and comes: the stop is still to be seen
+            const bool stops = group.require == Require::all && !loss.member.anchor.empty();
+            const bool runs_on = group.has_kept && !stops;
+            const bool is_evicted =
+                verdict.memory.evicted_from && is_of(loss, *verdict.memory.evicted_from);
+            const bool is_settled = loss.is_back && !is_evicted && (!is_up || runs_on);
+            // a run that rdmad sees late may have had it
+            const bool began_with = loss.removed != 0 && loss.removed >= verdict.memory.began;
+            if (!is_settled && (keeps_lost || !is_up || began_with ||
+                                verdict.action == Action::stop || is_evicted))
+                members.push_back(loss.member);
+        }
+    }
+    return members;
+}
+
+std::string_view to_string(Stop::Cause cause)
+{
+    switch (cause) {
+    case Stop::Cause::unplug:
+        return "unplug";
+    case Stop::Cause::failure:
+        return "failure";
+    case Stop::Cause::prepare:
+        return "prepare";
+    case Stop::Cause::other:
+        break;
+    }
+    return "other";
+}
+
+} // namespace rdmad

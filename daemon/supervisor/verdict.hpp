@@ -1,0 +1,96 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+#pragma once
+
+#include "core/config/binding_file.hpp"
+#include "daemon/bindings/member.hpp"
+#include "daemon/systemd/unit_state.hpp"
+
+#include <optional>
+#include <string>
+#include <vector>
+
+// Whether a bound unit is to be started, and who stopped it. Pure: what is seen and what is
+// remembered in, what to remember and to do out.
+//
+// Who stopped a unit is told by time alone, since signals of PID 1 and events of udev come in any
+// order, and rdmad may have been dead meanwhile: udev notes when a node went before PID 1 hears of
+// it, and PID 1 notes when a unit ceased to be active.
+
+namespace rdmad {
+
+struct Stop {
+    /// prepare: rdmad stopped it, as its device was prepared for removal.
+    enum class Cause { unplug, prepare, failure, other };
+    Cause cause = Cause::other;
+    uint64_t went_down = 0; ///< CLOCK_MONOTONIC
+    uint64_t timestamp = 0; ///< microseconds since 1970
+    Member lost = {};       ///< of an unplug; or what is to go
+
+    friend bool operator==(const Stop&, const Stop&) = default;
+};
+
+/// What is remembered of a unit, over restarts of rdmad, too.
+struct Memory {
+    bool is_known = false; ///< it was seen before
+    bool was_up = false;   ///< when it was last seen
+    bool is_wanted = true; ///< rdmad starts it when its ports are there
+    bool is_asked = false; ///< a start was asked for, and nothing was seen of it yet
+    std::optional<Member> evicted_from = {}; ///< rdmad has it stopped for the sake of that port
+    uint64_t began = 0;          ///< the unit's last run that was seen, by when it began
+    std::string file_state = {}; ///< when it was last seen up
+    std::optional<Stop> stop = {};
+
+    friend bool operator==(const Memory&, const Memory&) = default;
+};
+
+/// A port that the unit had when it ran, and that is gone.
+struct Loss {
+    Member member;
+    uint64_t removed = 0; ///< CLOCK_MONOTONIC; 0: nobody knows
+    bool is_back = false; ///< the port has returned since
+};
+
+/// One binding of the unit.
+struct Group {
+    config::Require require = config::Require::all;
+    config::Restart restart = config::Restart::on_return;
+    config::BindingNode node = config::BindingNode::uverbs; ///< a port without it is not there
+    std::vector<Member> present = {};
+    std::vector<Loss> lost = {};
+    bool has_kept = false;                  ///< some port that the unit ran with never went
+    std::vector<std::string> expected = {}; ///< GUIDs that the file names and that are not there
+    bool is_anchored = false;               ///< PID 1 will stop the unit with its ports
+};
+
+struct Situation {
+    systemd::UnitState unit;
+    std::vector<Group> groups;
+    uint64_t now = 0;           ///< microseconds since 1970
+    uint64_t now_monotonic = 0; ///< CLOCK_MONOTONIC
+    /// How the start that rdmad asked for ended (JobRemoved); empty: it has not.
+    std::string job_result = {};
+    /// rdmad has asked for a stop, and PID 1 is not done with it.
+    bool is_stop_coming = false;
+};
+
+enum class Action { none, start, stop };
+
+struct Verdict {
+    Memory memory;
+    Action action = Action::none;
+    std::string reason; ///< in words, for people
+    /// It starts as soon as what is there lets it: what is of a later stage waits.
+    bool is_coming = false;
+};
+
+[[nodiscard]] Verdict judge(Memory memory, const Situation& situation);
+
+/// What the unit runs with, or ran with when it stopped, after a verdict; before: what it was, and
+/// whether it was up then.
+[[nodiscard]] std::vector<Member> members_after(const std::vector<Member>& before, bool was_up,
+                                                const Verdict& verdict,
+                                                const std::vector<Group>& groups);
+
+[[nodiscard]] std::string_view to_string(Stop::Cause cause);
+
+} // namespace rdmad

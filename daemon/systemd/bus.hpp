@@ -1,0 +1,90 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+#pragma once
+
+#include "core/base/c_ptr.hpp"
+#include "core/base/result.hpp"
+
+#include <deque>
+#include <functional>
+#include <string>
+#include <systemd/sd-bus.h>
+
+// sd-bus, as far as talking to PID 1 needs it. Nothing blocks.
+
+namespace rdmad::systemd {
+
+using Bus = CPtr<sd_bus, sd_bus_close_unref>;
+using Message = CPtr<sd_bus_message, sd_bus_message_unref>;
+using Slot = CPtr<sd_bus_slot, sd_bus_slot_unref>;
+
+/// The answer to a call; it is good until the callback returns.
+using OnReply = std::function<void(Result<sd_bus_message*>)>;
+using OnMessage = std::function<void(sd_bus_message*)>;
+
+/// A subscription, which ends with the object.
+class Subscription {
+public:
+    Subscription() = default;
+
+private:
+    friend class Connection;
+    std::unique_ptr<OnMessage> callback_;
+    Slot slot_;
+};
+
+/// Calls PID 1 over a bus, or directly, where there is no bus.
+class Connection {
+public:
+    explicit Connection(Bus bus) : bus_(std::move(bus)) {}
+    Connection(const Connection&) = delete;
+    Connection& operator=(const Connection&) = delete;
+
+    [[nodiscard]] sd_bus* get() const
+    {
+        return bus_.get();
+    }
+
+    /// A call of a method of the manager, or none if memory ran out.
+    [[nodiscard]] Message manager_call(const char* method) const;
+    /// A call of org.freedesktop.DBus.Properties.GetAll for a unit.
+    [[nodiscard]] Message get_unit(const std::string& unit) const;
+    /// Some at a time are on their way, the others wait for their turn: dbus-daemon refuses more
+    /// than 128 (max_replies_per_connection, dbus-daemon(1)).
+    void call(Message message, OnReply on_reply);
+
+    /// Signals of the manager.
+    [[nodiscard]] Subscription on_manager_signal(const std::string& member,
+                                                 OnMessage callback) const;
+    /// When properties of a unit change, whichever: a match for each would meet the limit of
+    /// dbus-daemon (512, max_match_rules_per_connection), and an idle machine sends few.
+    [[nodiscard]] Subscription on_unit_changed(OnMessage callback) const;
+    /// Signals that the bus itself sends: NameOwnerChanged of PID 1. On a direct connection there
+    /// are none.
+    [[nodiscard]] Subscription on_owner_changed(OnMessage callback) const;
+
+private:
+    struct Call {
+        Connection* connection;
+        OnReply on_reply;
+    };
+    struct Waiting {
+        Message message;
+        OnReply on_reply;
+    };
+    static int on_reply_message(sd_bus_message* message, void* call, sd_bus_error* error);
+    void send_waiting();
+    void send(Waiting waiting);
+    [[nodiscard]] Subscription subscribe(const std::string& rule, OnMessage callback) const;
+    [[nodiscard]] std::string sender() const;
+
+    std::deque<Waiting> waiting_;
+    size_t on_their_way_ = 0;
+    Bus bus_; ///< goes first, and with it what calls back
+};
+
+/// The object of a unit.
+[[nodiscard]] std::string unit_path(const std::string& unit);
+/// The unit of an object; empty: it is none.
+[[nodiscard]] std::string unit_of_path(const char* path);
+
+} // namespace rdmad::systemd

@@ -1,0 +1,537 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+#include "daemon/systemd/manager.hpp"
+
+#include "core/base/text.hpp"
+
+#include <cerrno>
+#include <cstring>
+#include <unistd.h>
+
+namespace rdmad::systemd {
+
+namespace {
+
+using namespace std::chrono_literals;
+
+constexpr char private_address[] = "unix:path=/run/systemd/private";
+constexpr char bus_socket[] = "/run/dbus/system_bus_socket";
+constexpr char bus_address[] = "unix:path=/run/dbus/system_bus_socket";
+// a bus whose socket is there is about to answer
+constexpr auto patience = 5s;
+constexpr auto retry_delay = 1s;
+
+/// Reads the next property of an a{sv}, where it is one that counts.
+void read_property(sd_bus_message* message, const char* name, UnitState& state)
+{
+    const auto text = [&](std::string& target) {
+        const char* value = "";
+        if (sd_bus_message_read(message, "v", "s", &value) > 0)
+            target = value;
+    };
+    const auto time = [&](uint64_t& target) {
+        (void)sd_bus_message_read(message, "v", "t", &target);
+    };
+    const std::string_view key = name;
+    if (key == "Id")
+        return text(state.id);
+    if (key == "LoadState")
+        return text(state.load_state);
+    if (key == "ActiveState")
+        return text(state.active_state);
+    if (key == "SubState")
+        return text(state.sub_state);
+    if (key == "UnitFileState")
+        return text(state.file_state);
+    if (key == "InactiveExitTimestampMonotonic")
+        return time(state.inactive_exit);
+    if (key == "ActiveExitTimestampMonotonic")
+        return time(state.active_exit);
+    if (key == "StateChangeTimestampMonotonic")
+        return time(state.state_change);
+    if (key == "Job") {
+        uint32_t job = 0;
+        const char* path = nullptr;
+        if (sd_bus_message_read(message, "v", "(uo)", &job, &path) > 0)
+            state.has_job = job != 0;
+        return;
+    }
+    (void)sd_bus_message_skip(message, "v");
+}
+
+UnitState read_state(sd_bus_message* message)
+{
+    UnitState state;
+    if (sd_bus_message_enter_container(message, 'a', "{sv}") < 0)
+        return state;
+    while (sd_bus_message_enter_container(message, 'e', "sv") > 0) {
+        const char* name = nullptr;
+        if (sd_bus_message_read(message, "s", &name) <= 0)
+            break;
+        read_property(message, name, state);
+        if (sd_bus_message_exit_container(message) < 0)
+            break;
+    }
+    return state;
+}
+
+/// The number at the end of "/org/freedesktop/systemd1/job/17".
+Result<uint32_t> job_of(sd_bus_message* message)
+{
+    const char* path = nullptr;
+    if (sd_bus_message_read(message, "o", &path) <= 0)
+        return fail(EBADMSG, "systemd: a job without a path");
+    const std::string_view text = path;
+    const auto id = text::parse_u32(text.substr(text.rfind('/') + 1));
+    if (!id)
+        return fail(EBADMSG, "systemd: a job without a number");
+    return *id;
+}
+
+/// Name and job of each anchor; 0 for one that is up.
+std::map<std::string, uint32_t> read_anchors(sd_bus_message* message)
+{
+    std::map<std::string, uint32_t> anchors;
+    if (sd_bus_message_enter_container(message, 'a', "(ssssssouso)") < 0)
+        return anchors;
+    const char* name = nullptr;
+    const char* active = nullptr;
+    const char* job = nullptr;
+    uint32_t id = 0;
+    while (sd_bus_message_read(message, "(ssssssouso)", &name, nullptr, nullptr, &active, nullptr,
+                               nullptr, nullptr, &id, &job, nullptr) > 0) {
+        const bool is_up =
+            std::string_view(active) == "active" && (id == 0 || std::string_view(job) != "stop");
+        // one that is going away is none
+        if (is_up || (id != 0 && std::string_view(job) == "start"))
+            anchors.emplace(name, is_up ? 0 : id);
+    }
+    return anchors;
+}
+
+void append_list(sd_bus_message* message, const char* key, const std::vector<std::string>& words)
+{
+    std::vector<char*> pointers;
+    for (const auto& word : words)
+        pointers.push_back(const_cast<char*>(word.c_str()));
+    pointers.push_back(nullptr);
+    (void)sd_bus_message_open_container(message, 'r', "sv");
+    (void)sd_bus_message_append(message, "s", key);
+    (void)sd_bus_message_open_container(message, 'v', "as");
+    (void)sd_bus_message_append_strv(message, pointers.data());
+    (void)sd_bus_message_close_container(message);
+    (void)sd_bus_message_close_container(message);
+}
+
+/// What hands a stop on to the unit.
+void append_tie(sd_bus_message* message, const std::string& unit)
+{
+    append_list(message, "PropagatesStopTo", {unit});
+    append_list(message, "Before", {unit});
+}
+
+void append_properties(sd_bus_message* message, const Anchor& anchor)
+{
+    (void)sd_bus_message_open_container(message, 'a', "(sv)");
+    (void)sd_bus_message_append(message, "(sv)", "Description", "s", anchor.description.c_str());
+    if (!anchor.device_unit.empty())
+        append_list(message, "BindsTo", {anchor.device_unit});
+    if (anchor.device_unit.empty()) {
+        append_list(message, "After", {anchor.unit});
+    } else if (anchor.group) {
+        append_list(message, "After", {anchor.device_unit, *anchor.group});
+        append_list(message, "Requires", {*anchor.group});
+    } else {
+        append_list(message, "After", {anchor.device_unit});
+        append_tie(message, anchor.unit);
+    }
+    (void)sd_bus_message_close_container(message);
+}
+
+void append_group(sd_bus_message* message, const Anchor& anchor)
+{
+    (void)sd_bus_message_open_container(message, 'r', "sa(sv)");
+    (void)sd_bus_message_append(message, "s", anchor.group->c_str());
+    (void)sd_bus_message_open_container(message, 'a', "(sv)");
+    const auto description = "any port for " + anchor.unit;
+    (void)sd_bus_message_append(message, "(sv)(sv)", "Description", "s", description.c_str(),
+                                "StopWhenUnneeded", "b", 1);
+    append_tie(message, anchor.unit);
+    (void)sd_bus_message_close_container(message);
+    (void)sd_bus_message_close_container(message);
+}
+
+} // namespace
+
+Result<std::unique_ptr<Manager>> Manager::create(sd_event* event, Events events)
+{
+    std::unique_ptr<Manager> manager(new Manager(event, std::move(events)));
+    if (auto outcome = manager->prepare(); !outcome)
+        return tl::unexpected<Error>(std::move(outcome).error());
+    manager->connect_to_bus();
+    return manager;
+}
+
+Result<void> Manager::prepare()
+{
+    auto retry = EventSource::timer(event_, [this] {
+        if (connection_ && sd_bus_is_open(connection_->get()) <= 0)
+            connection_.reset();
+        connect_to_bus();
+    });
+    auto impatience = EventSource::timer(event_, [this] { connect_directly(); });
+    auto sweep = EventSource::deferred(event_, priority::work, [this] { spent_.clear(); });
+    for (auto* source : {&retry, &impatience, &sweep})
+        if (!*source)
+            return tl::unexpected<Error>(std::move(*source).error());
+    retry_ = std::move(*retry);
+    impatience_ = std::move(*impatience);
+    sweep_ = std::move(*sweep);
+    return {};
+}
+
+/// Waits for the bus to come up if it is not there (sd_bus_set_watch_bind(3)).
+void Manager::connect_to_bus()
+{
+    sd_bus* raw = nullptr;
+    int code = sd_bus_new(&raw);
+    coming_.reset(raw);
+    if (code >= 0)
+        code = sd_bus_set_address(raw, bus_address);
+    if (code >= 0)
+        code = sd_bus_set_bus_client(raw, 1);
+    if (code >= 0)
+        code = sd_bus_set_watch_bind(raw, 1);
+    if (code >= 0)
+        code = sd_bus_set_connected_signal(raw, 1);
+    if (code >= 0)
+        code = sd_bus_match_signal_async(
+            raw, nullptr, "org.freedesktop.DBus.Local", "/org/freedesktop/DBus/Local",
+            "org.freedesktop.DBus.Local", nullptr, on_local_signal, nullptr, this);
+    if (code >= 0)
+        code = sd_bus_start(raw);
+    if (code >= 0)
+        code = sd_bus_attach_event(raw, event_, priority::systemd);
+    if (code < 0) {
+        coming_.reset();
+        retry_.arm(retry_delay);
+        connect_directly();
+        return;
+    }
+    impatience_.arm(access(bus_socket, F_OK) == 0 ? patience : 0s);
+}
+
+int Manager::on_local_signal(sd_bus_message* message, void* userdata, sd_bus_error*)
+{
+    auto* manager = static_cast<Manager*>(userdata);
+    sd_bus* bus = sd_bus_message_get_bus(message);
+    const bool is_coming = bus == manager->coming_.get();
+    if (sd_bus_message_is_signal(message, nullptr, "Connected") > 0 && is_coming)
+        manager->use(std::make_unique<Connection>(std::move(manager->coming_)));
+    else if (sd_bus_message_is_signal(message, nullptr, "Disconnected") > 0)
+        manager->lose(is_coming ? "" : "systemd: the connection broke off");
+    return 0;
+}
+
+/// systemd(1) calls the socket private; systemctl uses it alike, and in early boot there is nothing
+/// else. Only root may.
+void Manager::connect_directly()
+{
+    if (connection_)
+        return;
+    sd_bus* raw = nullptr;
+    int code = sd_bus_new(&raw);
+    Bus direct(raw);
+    if (code >= 0)
+        code = sd_bus_set_address(raw, private_address);
+    if (code >= 0)
+        code = sd_bus_match_signal_async(
+            raw, nullptr, "org.freedesktop.DBus.Local", "/org/freedesktop/DBus/Local",
+            "org.freedesktop.DBus.Local", "Disconnected", on_local_signal, nullptr, this);
+    if (code >= 0)
+        code = sd_bus_start(raw);
+    if (code >= 0)
+        code = sd_bus_attach_event(raw, event_, priority::systemd);
+    if (code < 0) {
+        events_.on_trouble({-code, "neither the system bus nor /run/systemd/private"});
+        retry_.arm(retry_delay);
+        return;
+    }
+    use(std::make_unique<Connection>(std::move(direct)));
+}
+
+void Manager::use(std::unique_ptr<Connection> connection)
+{
+    impatience_.disarm();
+    // the old one may be the one whose signal is being handled
+    for (auto& subscription : subscriptions_)
+        spent_.push_back(std::move(subscription));
+    subscriptions_.clear();
+    pending_.clear();
+    aliases_.clear();
+    for (auto& [unit, watch] : watches_)
+        watch = {};
+    connection_ = std::move(connection);
+    subscribe();
+    sweep_.arm_now();
+    events_.on_connected();
+}
+
+void Manager::lose(const char* what)
+{
+    if (what[0] != '\0')
+        events_.on_trouble({ENOTCONN, what});
+    impatience_.disarm();
+    retry_.arm(retry_delay);
+}
+
+void Manager::subscribe()
+{
+    subscriptions_.push_back(
+        connection_->on_manager_signal("Reloading", [this](sd_bus_message* message) {
+            int is_active = 0;
+            if (sd_bus_message_read(message, "b", &is_active) <= 0 || is_active)
+                return;
+            for (const auto& [unit, watch] : watches_)
+                refresh(unit);
+        }));
+    subscriptions_.push_back(connection_->on_owner_changed([this](sd_bus_message* message) {
+        const char* now = nullptr;
+        if (sd_bus_message_read(message, "sss", nullptr, nullptr, &now) <= 0 || now[0] == '\0')
+            return;
+        // PID 1 was executed anew
+        connection_->call(connection_->manager_call("Subscribe"), [](const auto&) {});
+        events_.on_connected();
+    }));
+    subscriptions_.push_back(connection_->on_manager_signal(
+        "JobRemoved", [this](sd_bus_message* message) { end_job(message); }));
+    subscriptions_.push_back(connection_->on_unit_changed([this](sd_bus_message* message) {
+        for (const auto& unit : watched(unit_of_path(sd_bus_message_get_path(message))))
+            refresh(unit);
+    }));
+    connection_->call(connection_->manager_call("Subscribe"), [](const auto&) {});
+}
+
+void Manager::end_job(sd_bus_message* message)
+{
+    uint32_t job = 0;
+    const char* name = nullptr;
+    const char* result = nullptr;
+    if (sd_bus_message_read(message, "uoss", &job, nullptr, &name, &result) <= 0)
+        return;
+    const std::string unit = name;
+    const std::string outcome = result;
+    if (pending_.contains(unit))
+        end_pending(unit,
+                    outcome == "done" ? Result<void>() : fail(ECANCELED, unit + ": " + outcome));
+    else
+        for (const auto& known : watched(unit))
+            events_.on_job(known, job, outcome);
+}
+
+/// By what names a unit is watched. PID 1 tells what becomes of one by its own name alone.
+std::vector<std::string> Manager::watched(const std::string& id) const
+{
+    std::vector<std::string> names;
+    if (watches_.contains(id))
+        names.push_back(id);
+    const auto [first, last] = aliases_.equal_range(id);
+    for (auto alias = first; alias != last; ++alias)
+        names.push_back(alias->second);
+    return names;
+}
+
+void Manager::watch(const std::string& unit)
+{
+    const auto [found, is_new] = watches_.try_emplace(unit);
+    if (!is_new || !connection_)
+        return;
+    fetch(unit, found->second);
+}
+
+void Manager::unwatch(const std::string& unit)
+{
+    if (watches_.erase(unit) > 0)
+        std::erase_if(aliases_, [&](const auto& alias) { return alias.second == unit; });
+}
+
+void Manager::refresh(const std::string& unit)
+{
+    const auto found = watches_.find(unit);
+    if (found != watches_.end() && connection_)
+        fetch(unit, found->second);
+}
+
+void Manager::fetch(const std::string& unit, Watch& watch)
+{
+    if (watch.is_asked) {
+        watch.is_stale = true;
+        return;
+    }
+    watch.is_asked = true;
+    connection_->call(connection_->get_unit(unit), [this, unit](Result<sd_bus_message*> reply) {
+        take_state(unit, std::move(reply));
+    });
+}
+
+void Manager::take_state(const std::string& unit, Result<sd_bus_message*> reply)
+{
+    const auto found = watches_.find(unit);
+    if (found == watches_.end())
+        return;
+    found->second.is_asked = false;
+    if (std::exchange(found->second.is_stale, false)) {
+        fetch(unit, found->second);
+        return;
+    }
+    if (reply) {
+        const auto state = read_state(*reply);
+        follow_alias(unit, found->second, state.id);
+        events_.on_unit(unit, state);
+        return;
+    }
+    events_.on_trouble({reply.error().code, unit + ": " + reply.error().context});
+}
+
+void Manager::follow_alias(const std::string& unit, Watch& watch, const std::string& id)
+{
+    if (id.empty() || id == unit || watch.id == id)
+        return;
+    watch.id = id;
+    aliases_.emplace(id, unit);
+    // what became of it before that was not told
+    fetch(unit, watch);
+}
+
+void Manager::run_job(const char* method, const std::string& unit, const char* mode, OnJob on_job)
+{
+    if (!connection_)
+        return on_job(fail(ENOTCONN, "systemd"));
+    auto message = connection_->manager_call(method);
+    if (message)
+        (void)sd_bus_message_append(message.get(), "ss", unit.c_str(), mode);
+    connection_->call(std::move(message),
+                      [on_job = std::move(on_job)](Result<sd_bus_message*> reply) {
+                          if (reply)
+                              on_job(job_of(*reply));
+                          else
+                              on_job(tl::unexpected<Error>(std::move(reply).error()));
+                      });
+}
+
+void Manager::start(const std::string& unit, OnJob on_job)
+{
+    run_job("StartUnit", unit, "replace", std::move(on_job));
+}
+
+void Manager::stop(const std::string& unit, OnJob on_job)
+{
+    run_job("StopUnit", unit, "replace", std::move(on_job));
+}
+
+void Manager::drop_anchor(const std::string& name)
+{
+    // otherwise its stop would be handed on to the unit
+    if (connection_)
+        run_job("StopUnit", name, "ignore-requirements", [](const auto&) {});
+}
+
+void Manager::start_anchor(const Anchor& anchor, OnDone on_done)
+{
+    if (!connection_)
+        return on_done(fail(ENOTCONN, "systemd"));
+    pending_.insert_or_assign(anchor.name, Pending{std::move(on_done)});
+    transient_call(anchor, anchor.group.has_value());
+}
+
+/// A group that is there cannot be made again: then the anchor just requires it. If it has ended
+/// before that, systemd knows no such unit, and it is made after all.
+void Manager::transient_call(const Anchor& anchor, bool with_group)
+{
+    auto message = connection_->manager_call("StartTransientUnit");
+    if (message) {
+        (void)sd_bus_message_append(message.get(), "ss", anchor.name.c_str(), "replace");
+        append_properties(message.get(), anchor);
+        (void)sd_bus_message_open_container(message.get(), 'a', "(sa(sv))");
+        if (with_group)
+            append_group(message.get(), anchor);
+        (void)sd_bus_message_close_container(message.get());
+    }
+    connection_->call(std::move(message), [this, anchor,
+                                           with_group](Result<sd_bus_message*> reply) {
+        const int refusal = reply ? 0 : reply.error().code;
+        if (anchor.group && refusal == (with_group ? EEXIST : ENOENT))
+            return transient_call(anchor, !with_group);
+        take_anchor_job(anchor.name, reply ? job_of(*reply) : tl::unexpected<Error>(reply.error()));
+    });
+}
+
+void Manager::take_anchor_job(const std::string& anchor, Result<uint32_t> job)
+{
+    const auto pending = pending_.find(anchor);
+    if (pending == pending_.end())
+        return;
+    if (!job)
+        return end_pending(anchor, tl::unexpected<Error>(std::move(job).error()));
+    pending->second.job = *job;
+    if (pending->second.is_cancelled)
+        cancel_job(*job);
+}
+
+void Manager::cancel_anchor(const std::string& name)
+{
+    const auto pending = pending_.find(name);
+    if (pending == pending_.end())
+        return;
+    pending->second.is_cancelled = true;
+    if (pending->second.job)
+        cancel_job(*pending->second.job);
+}
+
+/// One that has ended meanwhile is none any more, and its anchor stays.
+void Manager::cancel_job(uint32_t job) const
+{
+    if (!connection_)
+        return;
+    auto message = connection_->manager_call("CancelJob");
+    if (message)
+        (void)sd_bus_message_append(message.get(), "u", job);
+    connection_->call(std::move(message), [](const auto&) {});
+}
+
+void Manager::end_pending(const std::string& anchor, Result<void> outcome)
+{
+    auto pending = pending_.extract(anchor);
+    if (!pending)
+        return;
+    pending.mapped().on_done(std::move(outcome));
+}
+
+/// Of one that waits, the job is remembered, so that it can be taken back.
+Manager::Anchors Manager::take_anchors(sd_bus_message* message)
+{
+    Anchors anchors;
+    for (const auto& [name, job] : read_anchors(message)) {
+        anchors.emplace(name, job == 0);
+        if (job != 0)
+            pending_.try_emplace(name, Pending{[](const auto&) {}, job});
+    }
+    return anchors;
+}
+
+void Manager::list_anchors(OnAnchors on_anchors)
+{
+    if (!connection_)
+        return on_anchors(fail(ENOTCONN, "systemd"));
+    auto message = connection_->manager_call("ListUnitsByPatterns");
+    if (message)
+        (void)sd_bus_message_append(message.get(), "asas", 0, 1, anchor_pattern);
+    connection_->call(std::move(message),
+                      [this, on_anchors = std::move(on_anchors)](Result<sd_bus_message*> reply) {
+                          if (reply)
+                              on_anchors(take_anchors(*reply));
+                          else
+                              on_anchors(tl::unexpected<Error>(std::move(reply).error()));
+                      });
+}
+
+} // namespace rdmad::systemd

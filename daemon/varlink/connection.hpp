@@ -1,0 +1,106 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+#pragma once
+
+#include "core/base/c_ptr.hpp"
+#include "core/base/unique_fd.hpp"
+#include "daemon/varlink/output.hpp"
+#include "daemon/varlink/protocol.hpp"
+#include "daemon/varlink/registry.hpp"
+#include "daemon/varlink/server.hpp"
+
+#include <memory>
+#include <optional>
+#include <string>
+#include <sys/types.h>
+#include <systemd/sd-event.h>
+
+namespace rdmad::varlink {
+
+using EventSource = CPtr<sd_event_source, sd_event_source_unref>;
+
+/// One client. Its calls are run one after the other, the next one when the last is answered and
+/// the client has read the answer; so what it can make us keep is one call, one answer and a few
+/// messages.
+class Connection : public std::enable_shared_from_this<Connection> {
+public:
+    /// Told that a connection came to its end; why is empty if the client wanted it so.
+    class Owner {
+    public:
+        virtual void closed(Connection& connection, const std::string& why) = 0;
+
+    protected:
+        ~Owner() = default;
+    };
+
+    Connection(Owner& owner, std::shared_ptr<const Registry> registry, const Limits& limits,
+               UniqueFd socket, uid_t peer_uid);
+    ~Connection();
+    Connection(const Connection&) = delete;
+    Connection& operator=(const Connection&) = delete;
+
+    [[nodiscard]] Result<void> start(sd_event* event);
+    /// Closes it without a word to the owner.
+    void end();
+
+    [[nodiscard]] uid_t peer_uid() const
+    {
+        return peer_uid_;
+    }
+
+    // What a Call asks for. None of these calls back or closes: that is left to the event loop.
+
+    /// The last message of the call that runs, empty if it gets none.
+    void finish(const std::string& message);
+    /// False: it does not fit now.
+    [[nodiscard]] bool notify(const std::string& message);
+    [[nodiscard]] bool is_closing() const
+    {
+        return why_.has_value();
+    }
+    /// To be called after a change from outside: writes what can be written, and has the event loop
+    /// come back for the rest.
+    void wake();
+
+private:
+    static int on_io(sd_event_source* source, int fd, uint32_t events, void* userdata);
+    static int on_stall(sd_event_source* source, uint64_t usec, void* userdata);
+
+    void advance();
+    void receive();
+    void flush();
+    void run_calls();
+    void run_call(std::string_view message);
+    void refuse(const std::string& reason);
+    void offer_room();
+    void settle();
+
+    [[nodiscard]] bool may_run_call() const;
+    [[nodiscard]] bool may_receive() const;
+    [[nodiscard]] bool may_offer_room() const;
+    [[nodiscard]] bool is_over() const;
+
+    [[nodiscard]] bool fits(const std::string& message) const;
+    void give_up(std::string why);
+    void close();
+    void close_soon();
+    void watch_io();
+    void watch_stall(bool is_progress);
+
+    Owner* owner_; ///< null: it is told nothing
+    std::shared_ptr<const Registry> registry_;
+    Limits limits_;
+    UniqueFd socket_;
+    uid_t peer_uid_;
+    Splitter input_;
+    Output output_;
+    Call* call_ = nullptr;           ///< the one that runs; whoever answers it owns it
+    bool is_end_of_input_ = false;   ///< the client sends no more, but may read
+    bool has_hung_up_ = false;       ///< the client does not read either
+    bool is_in_turn_ = false;        ///< below advance()
+    bool is_blocked_ = false;        ///< the socket took no more
+    std::optional<std::string> why_; ///< it is to be closed once all output is gone
+    EventSource io_;
+    EventSource stall_;
+};
+
+} // namespace rdmad::varlink

@@ -1,0 +1,285 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+#include "daemon/varlink/server.hpp"
+
+#include "daemon/varlink/connection.hpp"
+#include "daemon/varlink/registry.hpp"
+#include "daemon/varlink/throttle.hpp"
+
+#include <algorithm>
+#include <cerrno>
+#include <cstring>
+#include <fcntl.h>
+#include <sys/epoll.h>
+#include <sys/socket.h>
+#include <systemd/sd-daemon.h>
+#include <utility>
+#include <vector>
+
+namespace rdmad::varlink {
+
+namespace {
+
+constexpr uint64_t pause_usec = 1'000'000;
+
+/// It concerns one client, or nobody; the next accept() may work.
+bool is_of_one_client(int code)
+{
+    return code == EAGAIN || code == EWOULDBLOCK || code == EINTR || code == ECONNABORTED ||
+           code == EPROTO;
+}
+
+Result<uid_t> uid_of_peer(int socket)
+{
+    ucred credentials{};
+    socklen_t size = sizeof credentials;
+    if (getsockopt(socket, SOL_SOCKET, SO_PEERCRED, &credentials, &size) < 0)
+        return fail(errno, "cannot tell who a client is");
+    return credentials.uid;
+}
+
+Result<void> prepare(int socket)
+{
+    const int is_listening = sd_is_socket_unix(socket, SOCK_STREAM, 1, nullptr, 0);
+    if (is_listening <= 0)
+        return fail(is_listening < 0 ? -is_listening : EINVAL, "no listening AF_UNIX socket");
+    const int flags = fcntl(socket, F_GETFL);
+    if (flags < 0 || fcntl(socket, F_SETFL, flags | O_NONBLOCK) < 0)
+        return fail(errno, "cannot have a socket not wait");
+    return {};
+}
+
+} // namespace
+
+class Server::Implementation final : public Connection::Owner,
+                                     public std::enable_shared_from_this<Implementation> {
+public:
+    Implementation(sd_event* event, Info info, const Limits& limits)
+        : event_(event), limits_(limits), registry_(std::make_shared<Registry>(std::move(info)))
+    {
+    }
+
+    void end();
+    [[nodiscard]] Result<void> listen(UniqueFd socket);
+    void closed(Connection& connection, const std::string& why) override;
+
+    Registry& registry()
+    {
+        return *registry_;
+    }
+    [[nodiscard]] size_t connection_count() const
+    {
+        return connections_.size();
+    }
+
+    std::function<void()> on_connections_changed;
+    std::function<void(const std::string&)> on_trouble;
+
+private:
+    struct Listener {
+        UniqueFd socket;
+        EventSource source;
+    };
+
+    static int on_client(sd_event_source* source, int fd, uint32_t events, void* userdata);
+    static int on_resume(sd_event_source* source, uint64_t usec, void* userdata);
+
+    void accept_from(int socket);
+    void take(UniqueFd socket);
+    [[nodiscard]] bool has_room_for(uid_t uid) const;
+    void turn_away(int socket, uid_t uid);
+    [[nodiscard]] int add_resume();
+    void pause(int code);
+    void enable_listeners(int enabled);
+
+    void tell_trouble(const std::string& reason, const std::string& details);
+    void tell_change();
+
+    sd_event* event_;
+    Limits limits_;
+    std::shared_ptr<Registry> registry_;
+    std::vector<Listener> listeners_;
+    std::map<Connection*, std::shared_ptr<Connection>> connections_;
+    Throttle throttle_;
+    EventSource resume_;
+};
+
+void Server::Implementation::end()
+{
+    on_connections_changed = nullptr;
+    on_trouble = nullptr;
+    listeners_.clear();
+    resume_.reset();
+    for (const auto connections = std::exchange(connections_, {});
+         const auto& [key, connection] : connections)
+        connection->end();
+}
+
+Result<void> Server::Implementation::listen(UniqueFd socket)
+{
+    if (auto prepared = prepare(socket.get()); !prepared)
+        return std::move(prepared).error().while_doing("cannot listen");
+    sd_event_source* source = nullptr;
+    int code = resume_ ? 0 : add_resume();
+    if (code >= 0)
+        code = sd_event_add_io(event_, &source, socket.get(), EPOLLIN, on_client, this);
+    if (code < 0)
+        return fail(-code, "cannot listen");
+    listeners_.push_back({.socket = std::move(socket), .source = EventSource(source)});
+    return {};
+}
+
+int Server::Implementation::on_client(sd_event_source*, int fd, uint32_t, void* userdata)
+{
+    const auto self = static_cast<Implementation*>(userdata)->shared_from_this();
+    self->accept_from(fd);
+    return 0;
+}
+
+int Server::Implementation::on_resume(sd_event_source*, uint64_t, void* userdata)
+{
+    static_cast<Implementation*>(userdata)->enable_listeners(SD_EVENT_ON);
+    return 0;
+}
+
+/// One at a time: clients that are there have their turn between two new ones.
+void Server::Implementation::accept_from(int socket)
+{
+    UniqueFd client(accept4(socket, nullptr, nullptr, SOCK_CLOEXEC | SOCK_NONBLOCK));
+    if (client)
+        take(std::move(client));
+    else if (!is_of_one_client(errno))
+        pause(errno);
+}
+
+void Server::Implementation::take(UniqueFd socket)
+{
+    const auto uid = uid_of_peer(socket.get());
+    if (!uid)
+        return tell_trouble(uid.error().message(), "");
+    if (!has_room_for(*uid))
+        return turn_away(socket.get(), *uid);
+    const auto connection =
+        std::make_shared<Connection>(*this, registry_, limits_, std::move(socket), *uid);
+    if (auto started = connection->start(event_); !started) {
+        connection->end();
+        return tell_trouble(started.error().message(), "");
+    }
+    connections_.emplace(connection.get(), connection);
+    tell_change();
+}
+
+bool Server::Implementation::has_room_for(uid_t uid) const
+{
+    // strangers never take the last ones: an administrator gets in
+    const auto reserved = uid == 0 ? 0 : limits_.connections_for_root;
+    if (connections_.size() + reserved >= limits_.connections)
+        return false;
+    const auto count =
+        std::count_if(connections_.begin(), connections_.end(),
+                      [&](const auto& entry) { return entry.second->peer_uid() == uid; });
+    return uid == 0 || static_cast<size_t>(count) < limits_.connections_per_uid;
+}
+
+void Server::Implementation::turn_away(int socket, uid_t uid)
+{
+    const auto message = format_error("io.rdmad.TooManyConnections", Json::object());
+    // it fits into an empty socket
+    [[maybe_unused]] const auto sent =
+        send(socket, message.data(), message.size(), MSG_DONTWAIT | MSG_NOSIGNAL);
+    tell_trouble("too many connections: turned a client away",
+                 " (of user " + std::to_string(uid) + ")");
+}
+
+/// Made before it is needed: the first timer takes a file descriptor.
+int Server::Implementation::add_resume()
+{
+    sd_event_source* source = nullptr;
+    const int code =
+        sd_event_add_time_relative(event_, &source, CLOCK_MONOTONIC, 0, 0, on_resume, this);
+    resume_.reset(source);
+    return code < 0 ? code : sd_event_source_set_enabled(source, SD_EVENT_OFF);
+}
+
+/// A listening socket from which nothing can be taken stays readable.
+void Server::Implementation::pause(int code)
+{
+    enable_listeners(SD_EVENT_OFF);
+    sd_event_source_set_time_relative(resume_.get(), pause_usec);
+    sd_event_source_set_enabled(resume_.get(), SD_EVENT_ONESHOT);
+    tell_trouble(std::string("cannot take a connection: ") + strerror(code), "");
+}
+
+void Server::Implementation::enable_listeners(int enabled)
+{
+    for (const auto& listener : listeners_)
+        sd_event_source_set_enabled(listener.source.get(), enabled);
+}
+
+void Server::Implementation::closed(Connection& connection, const std::string& why)
+{
+    const auto self = shared_from_this();
+    connections_.erase(&connection);
+    if (!why.empty())
+        tell_trouble("dropped a client that " + why,
+                     " (of user " + std::to_string(connection.peer_uid()) + ")");
+    tell_change();
+}
+
+void Server::Implementation::tell_trouble(const std::string& reason, const std::string& details)
+{
+    uint64_t now = 0;
+    sd_event_now(event_, CLOCK_MONOTONIC, &now);
+    const auto line = throttle_.line(reason, details, now);
+    // a copy: it may end the server, or put another in its place
+    if (const auto callback = on_trouble; line && callback)
+        callback(*line);
+}
+
+void Server::Implementation::tell_change()
+{
+    if (const auto callback = on_connections_changed)
+        callback();
+}
+
+Server::Server(sd_event* event, Info info, Limits limits)
+    : implementation_(std::make_shared<Implementation>(event, std::move(info), limits))
+{
+}
+
+Server::~Server()
+{
+    end();
+}
+
+void Server::end()
+{
+    implementation_->end();
+}
+
+void Server::add_interface(const std::string& name, std::string description,
+                           std::map<std::string, Handler> methods)
+{
+    implementation_->registry().add(name, std::move(description), std::move(methods));
+}
+
+Result<void> Server::listen(UniqueFd socket)
+{
+    return implementation_->listen(std::move(socket));
+}
+
+size_t Server::connection_count() const
+{
+    return implementation_->connection_count();
+}
+
+void Server::on_connections_changed(std::function<void()> callback)
+{
+    implementation_->on_connections_changed = std::move(callback);
+}
+
+void Server::on_trouble(std::function<void(const std::string&)> callback)
+{
+    implementation_->on_trouble = std::move(callback);
+}
+
+} // namespace rdmad::varlink

@@ -1,0 +1,116 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+#pragma once
+
+#include "core/base/result.hpp"
+#include "core/base/unique_fd.hpp"
+#include "daemon/varlink/protocol.hpp"
+
+#include <chrono>
+#include <functional>
+#include <map>
+#include <memory>
+#include <string>
+#include <sys/types.h>
+#include <systemd/sd-event.h>
+
+namespace rdmad::varlink {
+
+class Connection;
+
+/// A method call that is to be answered: at once, or later, or by many replies. It may be kept;
+/// once the client has gone, what is said to it goes nowhere. One that nobody keeps and nobody
+/// answered is answered with org.varlink.service.MethodNotImplemented. Its callbacks come from the
+/// event loop, never out of reply() or notify(); on_close() out of the server's destructor as well.
+class Call {
+public:
+    ~Call();
+    Call(const Call&) = delete;
+    Call& operator=(const Call&) = delete;
+
+    [[nodiscard]] const std::string& method() const; ///< "io.rdmad.Devices.List"
+    [[nodiscard]] const Json& parameters() const;    ///< an object
+    [[nodiscard]] bool wants_more() const;
+    [[nodiscard]] uid_t peer_uid() const;
+    [[nodiscard]] bool is_open() const; ///< the client is there, and was not given the last answer
+
+    /// The only or last answer.
+    void reply(Json parameters);
+    /// One of several; only where the client wants more. False: the client does not keep up, and
+    /// nothing was said (limits: see Limits::output_bytes); or it has gone.
+    bool notify(const Json& parameters);
+    /// Instead of a reply. The name is complete: "io.rdmad.Devices.NoSuchDevice".
+    void fail(const std::string& error, Json parameters = Json::object());
+    /// org.varlink.service.InvalidParameter
+    void fail_parameter(const std::string& parameter);
+    /// org.varlink.service.PermissionDenied
+    void fail_permission();
+    /// Called once when notify() can say something again after it could not.
+    void on_room(std::function<void()> callback);
+    /// Called once when the client hangs up, is dropped, or the server ends; not after reply().
+    void on_close(std::function<void()> callback);
+
+private:
+    friend class Connection;
+
+    Call(Connection& connection, Request request, uid_t peer_uid);
+    void finish(std::string message);
+
+    Connection* connection_; ///< null: nothing can be said
+    Request request_;
+    uid_t peer_uid_;
+    bool is_full_ = false; ///< notify() could not say something
+    std::function<void()> on_room_;
+    std::function<void()> on_close_;
+};
+
+using Handler = std::function<void(std::shared_ptr<Call>)>;
+
+struct Limits {
+    size_t message_bytes = 64 * 1024;
+    size_t output_bytes = 1024 * 1024; ///< queued for one client
+    size_t connections = 128;
+    size_t connections_for_root = 16; ///< of them, which others cannot take
+    size_t connections_per_uid = 16;  ///< of other users than root
+    size_t calls = 16;                ///< of one client, pipelined or waiting
+    std::chrono::milliseconds stall = std::chrono::seconds(30); ///< output waits, nothing is read
+};
+
+/// What a program says of itself in org.varlink.service.GetInfo.
+struct Info {
+    std::string vendor;
+    std::string product;
+    std::string version;
+    std::string url;
+};
+
+/// A varlink server on a listening socket. Clients are strangers.
+class Server {
+public:
+    /// event must outlive the server.
+    Server(sd_event* event, Info info, Limits limits = {});
+    ~Server();
+    Server(const Server&) = delete;
+    Server& operator=(const Server&) = delete;
+
+    /// description: the interface in varlink's own language. methods: by name without the
+    /// interface: "List".
+    void add_interface(const std::string& name, std::string description,
+                       std::map<std::string, Handler> methods);
+    /// Takes a listening AF_UNIX stream socket.
+    [[nodiscard]] Result<void> listen(UniqueFd socket);
+
+    /// Drops all clients, and takes no more.
+    void end();
+
+    [[nodiscard]] size_t connection_count() const;
+    /// Called when the number of connections changed.
+    void on_connections_changed(std::function<void()> callback);
+    /// Called for what a log should have: a client that was dropped, and why.
+    void on_trouble(std::function<void(const std::string&)> callback);
+
+private:
+    class Implementation;
+    std::shared_ptr<Implementation> implementation_; ///< outlives a callback that ends the server
+};
+
+} // namespace rdmad::varlink

@@ -1,0 +1,68 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+#include "core/config/ini.hpp"
+#include "daemon/holders/holder.hpp"
+#include "daemon/lifecycle/history_file.hpp"
+#include "daemon/recovery/target.hpp"
+#include "daemon/settings.hpp"
+#include "daemon/supervisor/memory_file.hpp"
+#include "tests/fuzz/fuzz.hpp"
+#include "tests/fuzz/oracle.hpp"
+
+// The input is what rdmad reads of itself: a record of a device, a unit or holders in /run/rdmad;
+// what a link in /proc shows; and rdmad.conf.
+
+namespace rdmad::fuzz {
+
+namespace {
+
+/// What was read is written so that it is read alike.
+template <typename Parse, typename Format>
+void check_record(std::string_view input, Parse parse, Format format)
+{
+    const auto value = parse(input);
+    if (!value)
+        return;
+    const auto text = format(*value);
+    const auto again = parse(text);
+    require(again.has_value(), "what is written can be read");
+    require(format(*again) == text, "and nothing of it gets lost");
+}
+
+void check_settings(std::string_view input)
+{
+    constexpr const char* path = "rdmad.conf";
+    auto ini = config::parse_ini(input, path);
+    const auto broken_lines = ini.problems.size();
+    const auto settings = parse_settings({.name = path,
+                                          .path = path,
+                                          .assignments = std::move(ini.assignments),
+                                          .problems = std::move(ini.problems)});
+    require(settings.problems.size() >= broken_lines, "no problem of the file gets lost");
+    for (const auto& problem : settings.problems) {
+        const auto message = decode_utf8(problem.message());
+        require(message && !has_control_character(*message), "a problem may go to a terminal");
+    }
+}
+
+void check_link(std::string_view input)
+{
+    const auto node = node_of_link(input);
+    require(node.name.empty() || (is_node(node.name) && input.find(node.name) != input.npos),
+            "a node is one that the link names");
+}
+
+} // namespace
+
+void run_one(std::string_view input)
+{
+    check_record(input, lifecycle::parse_history, lifecycle::format_history);
+    check_record(input, parse_record,
+                 [](const UnitRecord& record) { return format_record("a.service", record); });
+    check_record(input, parse_holders, format_holders);
+    check_record(input, recovery::parse_order, recovery::format_order);
+    check_record(input, recovery::parse_report, recovery::format_report);
+    check_link(input);
+    check_settings(input);
+}
+
+} // namespace rdmad::fuzz

@@ -1,0 +1,464 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+#include "daemon/inventory/inventory.hpp"
+#include "tests/support/captured_sysfs.hpp"
+#include "tests/support/must.hpp"
+#include "tests/support/replay_transport.hpp"
+
+#include <cerrno>
+
+using namespace rdmad;
+using namespace rdmad::test;
+using Kind = DeviceChange::Kind;
+
+namespace {
+
+struct Change {
+    Kind kind;
+    Device device;
+    std::string old_name;
+    uint32_t port;
+};
+
+NodeRef node(const std::string& sysname)
+{
+    return {sysname, "/sys/devices/virtual/" + sysname};
+}
+
+UdevEvent event(const std::string& action, const std::string& sysname,
+                std::optional<uint32_t> index, std::optional<uint32_t> port = {})
+{
+    const bool is_uverbs = sysname.starts_with("uverbs");
+    return {.action = action,
+            .subsystem = is_uverbs ? "infiniband_verbs" : "infiniband_mad",
+            .node = node(sysname),
+            .index = index,
+            .port = port,
+            .path = index ? "pci-0000:0" + std::to_string(*index) + ":00.0" : ""};
+}
+
+UdevEvent of_device(const std::string& action, const std::string& name, uint32_t index)
+{
+    return {.action = action, .subsystem = "infiniband", .node = node(name), .index = index};
+}
+
+/// The devices 0 mixed, 1 opa and 3 siw of a capture.
+struct Bench {
+    FixtureTree tree;
+    CapturedKernel kernel;
+    nldev::Client client{kernel};
+    sysfs::Directory root = tree.root();
+    std::vector<Change> changes;
+    Inventory inventory{
+        client, root, [this](const DeviceChange& change) {
+            changes.push_back({change.kind, change.device, change.old_name, change.port});
+        }};
+
+    explicit Bench(const std::string& version = "7.2") : kernel(version)
+    {
+        add_captured_devices(tree);
+    }
+    /// The changes that an event brought.
+    std::vector<Change> after(const UdevEvent& event)
+    {
+        changes.clear();
+        inventory.handle(event);
+        return changes;
+    }
+    Change only_after(const UdevEvent& event)
+    {
+        const auto all = after(event);
+        REQUIRE(all.size() == 1);
+        return all[0];
+    }
+    void rename(uint32_t index, const std::string& from, const std::string& to)
+    {
+        must(client.rename(index, to));
+        tree.rename("class/infiniband/" + from, "class/infiniband/" + to);
+    }
+    [[nodiscard]] const Device& device(uint32_t index) const
+    {
+        return inventory.devices().at(index);
+    }
+    /// All nodes of device 0, and the one of device 1.
+    void add_all()
+    {
+        for (const auto& one : all_nodes())
+            inventory.handle(one);
+        changes.clear();
+    }
+    [[nodiscard]] static std::vector<UdevEvent> all_nodes()
+    {
+        return {event("", "uverbs0", 0), event("", "umad0", 0, 1), event("", "issm0", 0, 1),
+                event("", "uverbs1", 1)};
+    }
+};
+
+} // namespace
+
+TEST_CASE("the first event of a device adds it, as the kernel and sysfs have it", "[inventory]")
+{
+    Bench bench(GENERATE(from_range(kernels())));
+    const auto change = bench.only_after(event("add", "uverbs0", 0));
+    CHECK(change.kind == Kind::added);
+    CHECK(change.device == Device{.index = 0,
+                                  .name = "mixed",
+                                  .driver = "rdma_rxe", // as which rdma_mock passes itself off
+                                  .path = "pci-0000:00:00.0",
+                                  .node_guid = 0x0002c90300000a00,
+                                  .sys_image_guid = 0x0002c90300000a00,
+                                  .node_type = "ca",
+                                  .protocol = "ib",
+                                  .firmware = "1.2.3",
+                                  .uverbs = node("uverbs0"),
+                                  .ports = {{.number = 1,
+                                             .link_type = naming::LinkType::infiniband,
+                                             .guid = 0x0002c90300000a01,
+                                             .state = "active"},
+                                            {.number = 2,
+                                             .link_type = naming::LinkType::roce,
+                                             .guid = 0x0002c9fffe000a02,
+                                             .state = "active",
+                                             .has_address = false,
+                                             .netdev = "dummy0"}}});
+    CHECK(bench.device(0) == change.device);
+}
+
+TEST_CASE("nodes of ports come to their ports", "[inventory]")
+{
+    Bench bench;
+    bench.inventory.handle(event("add", "uverbs0", 0));
+    for (const auto& [name, port] : {std::pair{"umad0", 1U}, {"umad1", 2U}, {"issm0", 1U}}) {
+        const auto change = bench.only_after(event("add", name, 0, port));
+        CHECK(change.kind == Kind::port);
+        CHECK(change.port == port);
+    }
+    const auto& device = bench.device(0);
+    CHECK(device.uverbs == node("uverbs0"));
+    CHECK(device.ports[0].umad == node("umad0"));
+    CHECK(device.ports[0].issm == node("issm0"));
+    CHECK(device.ports[1].umad == node("umad1"));
+    CHECK_FALSE(device.ports[1].issm.has_value());
+}
+
+TEST_CASE("a device is there without nodes, and its node changes it", "[inventory]")
+{
+    Bench bench;
+    CHECK(bench.only_after(of_device("add", "opa", 1)).kind == Kind::added);
+    CHECK_FALSE(bench.device(1).uverbs.has_value());
+    CHECK(bench.only_after(event("add", "uverbs1", 1)).kind == Kind::other);
+    CHECK(bench.device(1).uverbs == node("uverbs1"));
+}
+
+TEST_CASE("an event that changes nothing is not told", "[inventory]")
+{
+    Bench bench;
+    bench.add_all();
+    for (const auto& one : Bench::all_nodes())
+        CHECK(bench.after(one).empty());
+    bench.inventory.handle(of_device("add", "mixed", 0));
+    CHECK(bench.after(of_device("change", "mixed", 0)).empty());
+}
+
+TEST_CASE("a device has its name when udev has processed it and does not rename it", "[inventory]")
+{
+    Bench bench;
+    bench.inventory.handle(event("add", "uverbs0", 0));
+    CHECK_FALSE(bench.device(0).is_named);
+    auto first = of_device("add", "mixed", 0);
+    first.is_renaming = true;
+    CHECK(bench.after(first).empty());
+    CHECK_FALSE(bench.device(0).is_named);
+    CHECK(bench.only_after(of_device("move", "mixed", 0)).kind == Kind::other);
+    CHECK(bench.device(0).is_named);
+}
+
+TEST_CASE("an event without an index is none", "[inventory]")
+{
+    Bench bench;
+    CHECK(bench.after(event("add", "uverbs0", {})).empty());
+    CHECK(bench.after(event("remove", "uverbs0", {})).empty());
+    CHECK(bench.inventory.devices().empty());
+    CHECK(bench.kernel.sent().empty());
+}
+
+TEST_CASE("a device that the kernel does not know is none", "[inventory]")
+{
+    Bench bench;
+    CHECK(bench.after(event("add", "uverbs0", 99)).empty());
+    CHECK(bench.inventory.devices().empty());
+    CHECK_FALSE(bench.inventory.take_error().has_value());
+}
+
+TEST_CASE("a node goes, and its device stays", "[inventory]")
+{
+    Bench bench;
+    bench.add_all();
+    // whether the event has an index is udev's matter
+    const auto index = GENERATE(std::optional<uint32_t>(), std::optional<uint32_t>(0));
+    const auto umad = bench.only_after(event("remove", "umad0", index, 1));
+    CHECK(umad.kind == Kind::port);
+    CHECK(umad.port == 1);
+    CHECK_FALSE(bench.device(0).ports[0].umad.has_value());
+    CHECK(bench.device(0).ports[0].issm == node("issm0"));
+    const auto uverbs = bench.only_after(event("remove", "uverbs0", index));
+    CHECK(uverbs.kind == Kind::other);
+    CHECK_FALSE(bench.device(0).uverbs.has_value());
+    // which only uverbs tells of such a device
+    CHECK(bench.device(0).driver == "rdma_rxe");
+    CHECK(bench.device(1).uverbs == node("uverbs1"));
+    CHECK(bench.only_after(event("remove", "issm0", index, 1)).port == 1);
+    CHECK_FALSE(bench.device(0).ports[0].issm.has_value());
+    // and come back
+    bench.add_all();
+    CHECK(bench.device(0).uverbs == node("uverbs0"));
+    CHECK(bench.device(0).ports[0].umad == node("umad0"));
+}
+
+TEST_CASE("a device is gone when the kernel says so", "[inventory]")
+{
+    Bench bench;
+    bench.add_all();
+    const auto before = bench.device(0);
+    bench.kernel.remove(0);
+    const auto change = bench.only_after(of_device("remove", "mixed", 0));
+    CHECK(change.kind == Kind::removed);
+    CHECK(change.device == before);
+    CHECK(bench.inventory.devices().size() == 1);
+    // what udev has still to say of it changes nothing
+    CHECK(bench.after(event("remove", "umad0", 0, 1)).empty());
+    CHECK(bench.after(event("change", "uverbs0", 0)).empty());
+}
+
+TEST_CASE("a device that the kernel removes is gone, though it still answers", "[inventory]")
+{
+    Bench bench;
+    bench.add_all();
+    bench.kernel.leave(0);
+    // before a node goes, nobody asks
+    CHECK(bench.after(event("change", "uverbs0", 0)).empty());
+    const auto changes = bench.after(event("remove", "uverbs0", 0));
+    REQUIRE(changes.size() == 2);
+    CHECK(changes[0].kind == Kind::other);
+    CHECK(changes[1].kind == Kind::removed);
+    // nor does what is still to be said bring it back
+    CHECK(bench.after(event("remove", "umad0", 0, 1)).empty());
+    CHECK(bench.after(event("change", "umad1", 0, 2)).empty());
+    bench.kernel.remove(0);
+    CHECK(bench.after(of_device("remove", "mixed", 0)).empty());
+    CHECK(bench.inventory.devices().size() == 1);
+}
+
+TEST_CASE("a device may be gone before its nodes are", "[inventory]")
+{
+    Bench bench;
+    bench.add_all();
+    bench.kernel.remove(0);
+    const auto changes = bench.after(event("remove", "umad0", 0, 1));
+    REQUIRE(changes.size() == 2);
+    CHECK(changes[0].kind == Kind::port);
+    CHECK(changes[1].kind == Kind::removed);
+}
+
+TEST_CASE("a rename is told with the old name", "[inventory]")
+{
+    Bench bench;
+    bench.add_all();
+    bench.rename(1, "opa", "fabric");
+    const auto change = bench.only_after(of_device("move", "fabric", 1));
+    CHECK(change.kind == Kind::renamed);
+    CHECK(change.device.name == "fabric");
+    CHECK(change.old_name == "opa");
+    CHECK(bench.device(1).uverbs == node("uverbs1"));
+}
+
+TEST_CASE("what else changed with a rename is told, too", "[inventory]")
+{
+    Bench bench;
+    bench.add_all();
+    bench.rename(1, "opa", "fabric");
+    bench.tree.rdma_device("fabric", "fe80:0000:0000:0000:0011:7501:0100:0002");
+    const auto changes = bench.after(of_device("move", "fabric", 1));
+    REQUIRE(changes.size() == 2);
+    CHECK(changes[0].kind == Kind::renamed);
+    CHECK(changes[1].kind == Kind::port);
+    CHECK(changes[1].old_name.empty());
+}
+
+TEST_CASE("a port that changed is told by its number", "[inventory]")
+{
+    Bench bench;
+    bench.add_all();
+    bench.tree.rdma_device("mixed", "fe80:0000:0000:0000:0002:c903:0000:0b01");
+    bench.tree.file("class/infiniband/mixed/ports/2/gids/0",
+                    "fe80:0000:0000:0000:0002:c9ff:fe00:0b02\n");
+    CHECK(bench.inventory.refresh(0));
+    REQUIRE(bench.changes.size() == 2);
+    for (uint32_t i = 0; i < 2; i++) {
+        CHECK(bench.changes[i].kind == Kind::port);
+        CHECK(bench.changes[i].port == i + 1);
+        // each tells of the device as it is now
+        CHECK(bench.changes[i].device == bench.device(0));
+    }
+    CHECK(bench.device(0).ports[0].guid == UINT64_C(0x0002c90300000b01));
+}
+
+TEST_CASE("a RoCE port is ready once it has an address", "[inventory]")
+{
+    Bench bench;
+    bench.add_all();
+    const auto& ports = bench.device(0).ports;
+    CHECK(ports[0].is_ready()); // InfiniBand needs none
+    CHECK_FALSE(ports[1].is_ready());
+    bench.tree.file("class/infiniband/mixed/ports/2/gids/1",
+                    "0000:0000:0000:0000:0000:ffff:0a00:0001\n");
+    CHECK(bench.inventory.refresh(0));
+    REQUIRE(bench.changes.size() == 1);
+    CHECK(bench.changes[0].port == 2);
+    CHECK(bench.device(0).ports[1].is_ready());
+}
+
+TEST_CASE("a device that is back before udev told of its end went before", "[inventory]")
+{
+    Bench bench;
+    bench.add_all();
+    bench.kernel.return_as(1, 7);
+    const auto changes = bench.after(event("add", "uverbs7", 7));
+    REQUIRE(changes.size() == 2);
+    CHECK(changes[0].kind == Kind::removed);
+    CHECK(changes[0].device.index == 1);
+    CHECK(changes[1].kind == Kind::added);
+    CHECK(changes[1].device.index == 7);
+    CHECK(bench.inventory.devices().contains(0));
+}
+
+TEST_CASE("two devices that call themselves the same are two", "[inventory]")
+{
+    Bench bench;
+    bench.add_all();
+    bench.kernel.copy(1, 7);
+    const auto change = bench.only_after(event("add", "uverbs7", 7));
+    CHECK(change.kind == Kind::added);
+    CHECK(bench.inventory.devices().contains(1));
+}
+
+TEST_CASE("the number of a node may be another device's next", "[inventory]")
+{
+    Bench bench;
+    bench.add_all();
+    // the event of its removal is still to come, or was lost
+    const auto changes = bench.after(event("add", "uverbs0", 3));
+    REQUIRE(changes.size() == 2);
+    CHECK(changes[0].kind == Kind::other);
+    CHECK(changes[0].device.index == 0);
+    CHECK_FALSE(bench.device(0).uverbs.has_value());
+    CHECK(changes[1].kind == Kind::added);
+    CHECK(bench.device(3).uverbs == node("uverbs0"));
+    // a removal is that of the node, whoever it says it was of
+    bench.inventory.handle(event("remove", "uverbs0", 0));
+    CHECK_FALSE(bench.device(3).uverbs.has_value());
+}
+
+TEST_CASE("a device that goes does not take a node that is another's now", "[inventory]")
+{
+    Bench bench;
+    bench.add_all();
+    bench.inventory.handle(event("add", "uverbs0", 3));
+    bench.kernel.remove(0);
+    CHECK(bench.inventory.refresh(0));
+    bench.inventory.handle(of_device("change", "siw", 3));
+    CHECK(bench.device(3).uverbs == node("uverbs0"));
+}
+
+TEST_CASE("after losses all is as udev and the kernel have it", "[inventory]")
+{
+    Bench bench;
+    bench.add_all();
+    bench.kernel.remove(0);
+    // umad2 of 1 came, 3 came, 0 went; a device that is being set up has no index yet
+    CHECK(bench.inventory.resync({event("", "uverbs1", 1), event("", "umad2", 1, 1),
+                                  of_device("", "siw", 3), event("", "uverbs3", 3),
+                                  event("", "umad7", {}, 1)}));
+    CHECK(bench.inventory.devices().size() == 2);
+    CHECK(bench.device(1).ports[0].umad == node("umad2"));
+    CHECK(bench.device(3).uverbs == node("uverbs3"));
+    std::map<uint32_t, Kind> told;
+    for (const auto& change : bench.changes)
+        CHECK(told.emplace(change.device.index, change.kind).second);
+    CHECK(told == std::map<uint32_t, Kind>{{0, Kind::removed}, {1, Kind::port}, {3, Kind::added}});
+}
+
+TEST_CASE("after losses no device goes that the kernel has", "[inventory]")
+{
+    Bench bench;
+    bench.add_all();
+    CHECK(bench.inventory.resync({}));
+    CHECK(bench.inventory.devices().size() == 2);
+    // but nodes that udev does not have are gone
+    CHECK_FALSE(bench.device(0).uverbs.has_value());
+    CHECK_FALSE(bench.device(0).ports[0].umad.has_value());
+    CHECK(bench.inventory.resync(Bench::all_nodes()));
+    CHECK(bench.device(0).uverbs == node("uverbs0"));
+    CHECK(bench.device(0).ports[0].issm == node("issm0"));
+}
+
+TEST_CASE("after losses that lost nothing, nothing is told", "[inventory]")
+{
+    Bench bench;
+    bench.add_all();
+    CHECK(bench.inventory.resync(Bench::all_nodes()));
+    CHECK(bench.changes.empty());
+}
+
+TEST_CASE("an error of the kernel is none of the device", "[inventory]")
+{
+    Bench bench;
+    bench.add_all();
+    const auto before = bench.device(0);
+    bench.kernel.fail_next_send(EPERM);
+    CHECK(error_of(bench.inventory.refresh(0)) == EPERM);
+    bench.kernel.fail_next_send(EPERM);
+    CHECK(bench.after(of_device("change", "mixed", 0)).empty());
+    CHECK(bench.device(0) == before);
+    const auto error = bench.inventory.take_error();
+    REQUIRE(error.has_value());
+    CHECK(error->code == EPERM);
+    CHECK_FALSE(bench.inventory.take_error().has_value());
+}
+
+TEST_CASE("of several errors the first is told", "[inventory]")
+{
+    Bench bench;
+    for (const int code : {EPERM, ENOMEM}) {
+        bench.kernel.fail_next_send(code);
+        bench.inventory.handle(of_device("change", "mixed", 0));
+    }
+    CHECK(bench.inventory.take_error().value().code == EPERM);
+}
+
+TEST_CASE("a removal that began unseen is seen after losses", "[inventory]")
+{
+    Bench bench;
+    bench.kernel.leave(0);
+    CHECK(bench.inventory.resync(Bench::all_nodes()));
+    CHECK(bench.inventory.devices().size() == 1);
+    CHECK_FALSE(bench.inventory.devices().contains(0));
+    // a dump that cannot be had proves nothing
+    Bench other;
+    other.kernel.leave(0);
+    other.kernel.fail_next_send(ENOMEM);
+    CHECK(error_of(other.inventory.resync(Bench::all_nodes())) == ENOMEM);
+    CHECK(other.inventory.devices().size() == 2);
+}
+
+TEST_CASE("an error of one device does not keep the others from being looked at", "[inventory]")
+{
+    Bench bench;
+    // the dump gets there
+    bench.kernel.fail_next_send(EPERM, 1);
+    CHECK(error_of(bench.inventory.resync(Bench::all_nodes())) == EPERM);
+    CHECK(bench.inventory.devices().size() == 1);
+    CHECK(bench.device(1).uverbs == node("uverbs1"));
+    // the nodes are known, and the device comes with its next event
+    CHECK(bench.inventory.refresh(0));
+    CHECK(bench.device(0).uverbs == node("uverbs0"));
+}

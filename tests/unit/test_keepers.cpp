@@ -1,0 +1,477 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+#include "daemon/recovery/carry_out.hpp"
+#include "daemon/recovery/nvme_host.hpp"
+#include "tests/support/fixture_tree.hpp"
+#include "tests/support/must.hpp"
+
+#include <algorithm>
+#include <cerrno>
+#include <sys/stat.h>
+
+using namespace rdmad;
+using namespace rdmad::recovery;
+using namespace rdmad::test;
+
+namespace {
+
+using List = std::vector<std::string>;
+using Mode = Order::Mode;
+
+constexpr char port[] = "nvmet/ports/1/subsystems";
+constexpr char portal[] = "target/iscsi/iqn.x:a/tpgt_1/np/192.0.2.1:3260/iser";
+
+IpAddress ip(const char* text)
+{
+    return parse_ip_address(text).value();
+}
+
+/// Device 4 has 192.0.2.1.
+Fabric fabric_with(const List& listening = {})
+{
+    Fabric fabric{.devices = {{4, {.name = "mlx5_0", .gids = {ip("192.0.2.1")}}}},
+                  .local = {{ip("192.0.2.1"), "eth0"}, {ip("192.0.2.9"), "eth1"}}};
+    for (const auto& address : listening)
+        fabric.listening.emplace(parse_socket_address(address).value(), 4);
+    return fabric;
+}
+
+/// A configfs of plain files, in which nothing ever listens by itself.
+struct Bench {
+    FixtureTree configfs;
+    FixtureTree run;
+    std::optional<Debts> debts = must(Debts::open(run.path("recovery")));
+
+    void add_port(const std::string& address, const std::string& number = "4420") const
+    {
+        configfs.file("nvmet/ports/1/addr_trtype", "rdma\n");
+        configfs.file("nvmet/ports/1/addr_traddr", address + "\n");
+        configfs.file("nvmet/ports/1/addr_trsvcid", number + "\n");
+        configfs.directory(port);
+        for (const auto* name : {"a", "b", "c"})
+            configfs.directory("nvmet/subsystems/" + std::string(name));
+    }
+    void link(const std::string& name) const
+    {
+        configfs.link(std::string(port) + "/" + name, configfs.path("nvmet/subsystems/" + name));
+    }
+    void restart()
+    {
+        debts = must(Debts::open(run.path("recovery")));
+    }
+    /// "nvmet ports/1 at 192.0.2.1:4420 restored"
+    List obey(Mode mode, const Fabric& fabric, const std::set<uint32_t>& devices = {4})
+    {
+        Keepers keepers;
+        keepers.push_back(nvmet_keeper(configfs.path(), *debts));
+        keepers.push_back(iser_keeper(configfs.path(), *debts));
+        List told;
+        const auto targets = carry_out(
+            {mode, devices, {Kind::nvmet, Kind::iser}}, [&] { return Result<Fabric>(fabric); },
+            keepers);
+        for (const auto& target : must(targets))
+            told.push_back(describe(target) + " " + std::string(to_string(target.state)));
+        return told;
+    }
+    [[nodiscard]] List links() const
+    {
+        return configfs.list(port);
+    }
+};
+
+/// What nfsdctl(8) does, as far as it is asked here: no listener goes while threads run, and all
+/// go with the last thread.
+struct FakeNfsd {
+    List listeners = {"tcp:0.0.0.0:2049", "rdma:192.0.2.1:20049"};
+    std::string threads = "4 4";
+    List calls = {};
+    int dies_at = -1;         ///< the call at which the program is killed
+    std::string refused = {}; ///< that cannot be opened
+    bool is_mute = false;
+    bool adds_while_running = false;
+
+    struct Killed {};
+
+    [[nodiscard]] bool runs() const
+    {
+        return threads != "0";
+    }
+    Result<std::string> set_threads(const List& words)
+    {
+        threads.clear();
+        for (size_t i = 1; i < words.size(); i++)
+            threads += (i > 1 ? " " : "") + words[i];
+        if (!runs())
+            listeners.clear();
+        if (runs() && listeners.empty())
+            return fail(EIO, "no listeners");
+        return "";
+    }
+    Result<std::string> set_listener(const std::string& word)
+    {
+        const auto name = word.substr(1);
+        if (name == refused)
+            return fail(EIO, "Cannot assign requested address");
+        if (runs() && (word[0] == '-' || !adds_while_running))
+            return fail(EBUSY, "threads run");
+        if (word[0] == '+')
+            listeners.push_back(name);
+        else
+            std::erase(listeners, name);
+        return "";
+    }
+    Result<std::string> operator()(const List& words)
+    {
+        if (is_mute)
+            return fail(EIO, "no answer");
+        if (words.size() == 1 && words[0] == "threads")
+            return "gracetime: 90\nscope: host\npool-threads: " + threads + "\n";
+        if (words.size() == 1) {
+            std::string text;
+            for (const auto& listener : listeners)
+                text.append(listener).append("\n");
+            return text;
+        }
+        if (dies_at == static_cast<int>(calls.size()))
+            throw Killed();
+        calls.push_back(words[0] + " " + words[1]);
+        return words[0] == "threads" ? set_threads(words) : set_listener(words[1]);
+    }
+};
+
+struct NfsBench {
+    FixtureTree run;
+    FakeNfsd nfsd;
+    bool has_service = true;
+
+    List obey(Mode mode, const Fabric& fabric, const std::set<uint32_t>& devices = {4})
+    {
+        auto debts = must(Debts::open(run.path("recovery")));
+        Keepers keepers;
+        keepers.push_back(nfs_keeper([this](const List& words) { return nfsd(words); }, debts));
+        List told;
+        const auto targets = carry_out(
+            {mode, devices, {Kind::nfs}, has_service}, [&] { return Result<Fabric>(fabric); },
+            keepers);
+        for (const auto& target : must(targets))
+            told.push_back(target.address + " " + std::string(to_string(target.state)));
+        return told;
+    }
+    [[nodiscard]] List listeners() const
+    {
+        auto sorted = nfsd.listeners;
+        std::sort(sorted.begin(), sorted.end());
+        return sorted;
+    }
+};
+
+constexpr char told_port[] = "nvmet ports/1 at 192.0.2.1:4420 ";
+
+} // namespace
+
+TEST_CASE("a port that nobody listens on is linked anew", "[keepers]")
+{
+    Bench bench;
+    bench.add_port("192.0.2.1");
+    bench.link("a");
+    bench.link("b");
+    CHECK(bench.obey(Mode::look, fabric_with()) == List{told_port + std::string("dead")});
+    CHECK(bench.links() == List{"a", "b"});
+    CHECK(bench.obey(Mode::restore, fabric_with()) == List{told_port + std::string("restored")});
+    CHECK(bench.links() == List{"a", "b"});
+    CHECK(bench.debts->find("nvmet/1") == nullptr);
+    // of one that listens nothing is touched
+    CHECK(bench.obey(Mode::restore, fabric_with({"192.0.2.1:4420"})) ==
+          List{told_port + std::string("up")});
+}
+
+TEST_CASE("a port waits for its device and address", "[keepers]")
+{
+    Bench bench;
+    bench.add_port("192.0.2.9");
+    bench.link("a");
+    // it is there, but of no RDMA device
+    CHECK(bench.obey(Mode::restore, fabric_with()) ==
+          List{"nvmet ports/1 at 192.0.2.9:4420 waiting"});
+    bench.configfs.file("nvmet/ports/1/addr_traddr", "192.0.2.1");
+    // the device is not ready
+    CHECK(bench.obey(Mode::restore, fabric_with(), {5}) ==
+          List{told_port + std::string("waiting")});
+    auto fabric = fabric_with();
+    fabric.local.clear();
+    CHECK(bench.obey(Mode::restore, fabric) == List{told_port + std::string("waiting")});
+    CHECK(bench.links() == List{"a"});
+}
+
+TEST_CASE("addresses are found by their network device, too", "[keepers]")
+{
+    auto fabric = fabric_with();
+    CHECK_FALSE(fabric.device_with(ip("192.0.2.9")));
+    // IPoIB
+    fabric.devices[7] = {.name = "mlx5_1", .netdevs = {"eth1"}};
+    CHECK(fabric.device_with(ip("192.0.2.9")) == 7U);
+    CHECK(fabric.device_with(ip("192.0.2.1")) == 4U);
+}
+
+TEST_CASE("other ports are left alone", "[keepers]")
+{
+    Bench bench;
+    bench.add_port("192.0.2.1");
+    CHECK(bench.obey(Mode::restore, fabric_with()).empty());
+    bench.link("a");
+    bench.configfs.file("nvmet/ports/1/addr_trtype", "tcp\n");
+    CHECK(bench.obey(Mode::restore, fabric_with()).empty());
+    for (const auto* address : {"0.0.0.0", "::", "", "host"}) {
+        bench.add_port(address);
+        CHECK(bench.obey(Mode::restore, fabric_with()).empty());
+    }
+    bench.add_port("192.0.2.1", "0");
+    CHECK(bench.obey(Mode::restore, fabric_with()).empty());
+    bench.add_port("2001:db8::1");
+    CHECK(bench.obey(Mode::restore, fabric_with()) ==
+          List{"nvmet ports/1 at [2001:db8::1]:4420 waiting"});
+}
+
+TEST_CASE("a crash between unlink and link loses no subsystem", "[keepers]")
+{
+    Bench bench;
+    bench.add_port("192.0.2.1");
+    must(bench.debts->owe("nvmet/1", {{"subsystems", {"a", "b", "gone"}}}));
+    bench.link("c");
+    bench.restart();
+    struct stat before = {};
+    struct stat after = {};
+    const auto linked = bench.configfs.path(std::string(port) + "/c");
+    REQUIRE(lstat(linked.c_str(), &before) == 0);
+    // the first link made it listen again
+    CHECK(bench.obey(Mode::restore, fabric_with({"192.0.2.1:4420"})) ==
+          List{told_port + std::string("restored")});
+    CHECK(bench.links() == List{"a", "b", "c"});
+    // what listens is not interrupted
+    REQUIRE(lstat(linked.c_str(), &after) == 0);
+    CHECK(before.st_ctim.tv_nsec == after.st_ctim.tv_nsec);
+    bench.restart();
+    CHECK(bench.debts->find("nvmet/1") == nullptr);
+}
+
+TEST_CASE("what an administrator has made anew is owed nothing", "[keepers]")
+{
+    Bench bench;
+    bench.add_port("192.0.2.1");
+    bench.link("a");
+    (void)bench.obey(Mode::release, fabric_with({"192.0.2.1:4420"}));
+    CHECK(bench.links().empty());
+    bench.configfs.file("nvmet/ports/1/addr_trsvcid", "4421\n");
+    bench.link("b");
+    (void)bench.obey(Mode::restore, fabric_with());
+    CHECK(bench.links() == List{"b"});
+}
+
+TEST_CASE("portals of several targets at one address are switched together", "[keepers]")
+{
+    Bench bench;
+    const std::string second = "target/iscsi/iqn.x:b/tpgt_1/np/192.0.2.1:3260/iser";
+    bench.configfs.file(portal, "1\n");
+    bench.configfs.file(second, "1\n");
+    (void)bench.obey(Mode::release, fabric_with({"192.0.2.1:3260"}));
+    CHECK(bench.configfs.read(portal).starts_with("0"));
+    CHECK(bench.configfs.read(second).starts_with("0"));
+    // the first was put back before a crash: that the address is listened on is its doing
+    bench.configfs.file(portal, "1\n");
+    (void)bench.obey(Mode::restore, fabric_with({"192.0.2.1:3260"}));
+    CHECK(bench.configfs.read(portal).starts_with("1"));
+    CHECK(bench.configfs.read(second).starts_with("1"));
+    CHECK(bench.debts->owed("iser/").empty());
+}
+
+TEST_CASE("what is released comes back when its device is ready", "[keepers]")
+{
+    Bench bench;
+    bench.add_port("192.0.2.1");
+    bench.link("a");
+    // another device is to go
+    CHECK(bench.obey(Mode::release, fabric_with({"192.0.2.1:4420"}), {5}) ==
+          List{told_port + std::string("up")});
+    CHECK(bench.links() == List{"a"});
+    CHECK(bench.obey(Mode::release, fabric_with({"192.0.2.1:4420"})) ==
+          List{told_port + std::string("released")});
+    CHECK(bench.links().empty());
+    bench.restart();
+    CHECK(bench.obey(Mode::restore, fabric_with(), {}) ==
+          List{told_port + std::string("released")});
+    CHECK(bench.links().empty());
+    CHECK(bench.obey(Mode::restore, fabric_with()) == List{told_port + std::string("restored")});
+    CHECK(bench.links() == List{"a"});
+}
+
+TEST_CASE("nothing is owed to a port that was removed", "[keepers]")
+{
+    Bench bench;
+    must(bench.debts->owe("nvmet/1", {{"subsystems", {"a"}}}));
+    CHECK(bench.obey(Mode::restore, fabric_with()).empty());
+    CHECK(bench.debts->find("nvmet/1") == nullptr);
+}
+
+TEST_CASE("an iSER portal is switched off and on", "[keepers]")
+{
+    Bench bench;
+    bench.configfs.file(portal, "1\n");
+    const std::string told = "iser iqn.x:a/tpgt_1 at 192.0.2.1:3260 ";
+    CHECK(bench.obey(Mode::release, fabric_with({"192.0.2.1:3260"})) == List{told + "released"});
+    CHECK(bench.configfs.read(portal).starts_with("0"));
+    bench.restart();
+    CHECK(bench.obey(Mode::restore, fabric_with()) == List{told + "restored"});
+    CHECK(bench.configfs.read(portal).starts_with("1"));
+    CHECK(bench.debts->find("iser/iqn.x:a/tpgt_1/np/192.0.2.1:3260") == nullptr);
+    // one that an administrator has switched off is none
+    bench.configfs.file(portal, "0\n");
+    CHECK(bench.obey(Mode::restore, fabric_with()).empty());
+}
+
+TEST_CASE("a listener of the NFS server goes with its device, and returns", "[keepers]")
+{
+    NfsBench bench;
+    CHECK(bench.obey(Mode::restore, fabric_with({"192.0.2.1:20049"})) ==
+          List{"192.0.2.1:20049 up"});
+    CHECK(bench.nfsd.calls.empty());
+    // its device is being removed: it is not listed any more
+    CHECK(bench.obey(Mode::look, Fabric(), {}) == List{"192.0.2.1:20049 dead"});
+    CHECK(bench.nfsd.calls.empty());
+    CHECK(bench.obey(Mode::restore, Fabric(), {}) == List{"192.0.2.1:20049 released"});
+    CHECK(bench.listeners() == List{"tcp:0.0.0.0:2049"});
+    CHECK(bench.nfsd.threads == "4 4");
+    CHECK(bench.obey(Mode::restore, Fabric(), {}) == List{"192.0.2.1:20049 released"});
+    CHECK(bench.obey(Mode::restore, fabric_with()) == List{"192.0.2.1:20049 restored"});
+    CHECK(bench.listeners() == List{"rdma:192.0.2.1:20049", "tcp:0.0.0.0:2049"});
+    CHECK(bench.nfsd.threads == "4 4");
+    // where the kernel takes one while threads run, they are not stopped for that
+    bench.nfsd.adds_while_running = true;
+    (void)bench.obey(Mode::restore, Fabric(), {});
+    bench.nfsd.calls.clear();
+    CHECK(bench.obey(Mode::restore, fabric_with()) == List{"192.0.2.1:20049 restored"});
+    CHECK(bench.nfsd.calls == List{"listener +rdma:192.0.2.1:20049"});
+}
+
+TEST_CASE("a listener of another address that cannot be opened again stays owed", "[keepers]")
+{
+    NfsBench bench;
+    bench.nfsd.listeners.push_back("tcp:192.0.2.7:2049");
+    bench.nfsd.refused = "tcp:192.0.2.7:2049";
+    (void)bench.obey(Mode::restore, Fabric(), {});
+    CHECK(bench.listeners() == List{"tcp:0.0.0.0:2049"});
+    CHECK(bench.nfsd.threads == "4 4");
+    bench.nfsd.refused.clear();
+    (void)bench.obey(Mode::look, fabric_with());
+    CHECK(bench.listeners() == List{"tcp:0.0.0.0:2049"});
+    bench.nfsd.adds_while_running = true;
+    (void)bench.obey(Mode::restore, fabric_with());
+    CHECK(bench.listeners() ==
+          List{"rdma:192.0.2.1:20049", "tcp:0.0.0.0:2049", "tcp:192.0.2.7:2049"});
+}
+
+TEST_CASE("an NFS server of which nothing can be asked is left alone", "[keepers]")
+{
+    NfsBench bench;
+    (void)bench.obey(Mode::restore, Fabric(), {});
+    bench.nfsd.is_mute = true;
+    CHECK(bench.obey(Mode::restore, fabric_with()).empty());
+    bench.nfsd.is_mute = false;
+    CHECK(bench.obey(Mode::restore, fabric_with()) == List{"192.0.2.1:20049 restored"});
+}
+
+TEST_CASE("an NFS server that only listens over RDMA is there again, too", "[keepers]")
+{
+    NfsBench bench;
+    bench.nfsd.listeners = {"rdma:192.0.2.1:20049"};
+    (void)bench.obey(Mode::restore, Fabric(), {});
+    CHECK(bench.listeners().empty());
+    CHECK(bench.obey(Mode::restore, fabric_with()) == List{"192.0.2.1:20049 restored"});
+    CHECK(bench.listeners() == List{"rdma:192.0.2.1:20049"});
+    CHECK(bench.nfsd.threads == "4 4");
+}
+
+TEST_CASE("an NFS server is whole again wherever its restart is killed", "[keepers]")
+{
+    for (int call = 0; call < 4; call++) {
+        INFO("killed at call " << call);
+        NfsBench bench;
+        bench.nfsd.dies_at = call;
+        try {
+            (void)bench.obey(Mode::restore, Fabric(), {});
+        } catch (const FakeNfsd::Killed&) {
+        }
+        bench.nfsd.dies_at = -1;
+        (void)bench.obey(Mode::restore, fabric_with());
+        CHECK(bench.obey(Mode::restore, fabric_with({"192.0.2.1:20049"})) ==
+              List{"192.0.2.1:20049 up"});
+        CHECK(bench.listeners() == List{"rdma:192.0.2.1:20049", "tcp:0.0.0.0:2049"});
+        CHECK(bench.nfsd.threads == "4 4");
+    }
+}
+
+TEST_CASE("a stopped NFS server is owed nothing", "[keepers]")
+{
+    NfsBench bench;
+    (void)bench.obey(Mode::restore, Fabric(), {});
+    bench.nfsd.threads = "0";
+    bench.nfsd.listeners.clear();
+    CHECK(bench.obey(Mode::restore, fabric_with()).empty());
+    bench.nfsd = FakeNfsd();
+    bench.nfsd.listeners = {"tcp:0.0.0.0:2049"};
+    CHECK(bench.obey(Mode::restore, fabric_with()).empty());
+    // one without a listener looks the same, but for its service
+    NfsBench lone;
+    lone.nfsd.listeners = {"rdma:192.0.2.1:20049"};
+    (void)lone.obey(Mode::restore, Fabric(), {});
+    lone.has_service = false;
+    CHECK(lone.obey(Mode::restore, fabric_with()).empty());
+    CHECK(lone.nfsd.threads == "0");
+}
+
+TEST_CASE("debts outlive their keeper, and broken ones are none", "[keepers]")
+{
+    FixtureTree run;
+    {
+        auto debts = must(Debts::open(run.path("recovery")));
+        must(debts.owe("nvmet/1", {{"subsystems", {"a"}}}));
+        must(debts.owe("nvmet/2", nlohmann::json::object()));
+        must(debts.see("srpt/x", "1 2"));
+        must(debts.cross_out("nvmet/2"));
+    }
+    auto debts = must(Debts::open(run.path("recovery")));
+    REQUIRE(debts.find("nvmet/1"));
+    CHECK((*debts.find("nvmet/1"))["subsystems"] == List{"a"});
+    CHECK(debts.owed("nvmet/") == std::set<std::string>{"1"});
+    CHECK(debts.seen("srpt/x") == "1 2");
+    CHECK(debts.seen("srpt/y").empty());
+    // more than a later run would read
+    CHECK(error_of(debts.owe("big", {{"a", std::string(size_t{5} << 20U, 'x')}})) == EFBIG);
+    CHECK(debts.find("big") == nullptr);
+    // nothing is written over what another version may need
+    for (const auto* text : {"", "[]", "{}", R"({"version":2,"owed":{"a":{}}})"}) {
+        run.file("recovery/debts", text);
+        CHECK(error_of(Debts::open(run.path("recovery"))) == EBADMSG);
+    }
+    for (const auto* text :
+         {R"({"version":1,"owed":[1],"seen":7})", R"({"version":1,"owed":{"a":7}})"}) {
+        run.file("recovery/debts", text);
+        const auto odd = must(Debts::open(run.path("recovery")));
+        CHECK(odd.owed("").empty());
+        CHECK(odd.find("a") == nullptr);
+    }
+}
+
+TEST_CASE("hosts are connected where nobody else sees to that", "[keepers]")
+{
+    const FixtureTree root;
+    CHECK_FALSE(connects_nvme(root.path()));
+    root.file("etc/nvme/discovery.conf", "-t tcp -a 192.0.2.1\n");
+    root.link("etc/systemd/system/default.target.wants/nvmf-autoconnect.service", "/nowhere");
+    CHECK_FALSE(connects_nvme(root.path()));
+    root.file("etc/nvme/config.json", R"([{"transport":"rdma"}])");
+    CHECK(connects_nvme(root.path()));
+    root.directory("sys/fs/cgroup/system.slice/stacd.service");
+    CHECK_FALSE(connects_nvme(root.path()));
+    root.remove("sys/fs/cgroup/system.slice/stacd.service");
+    root.remove("etc/systemd/system/default.target.wants/nvmf-autoconnect.service");
+    CHECK_FALSE(connects_nvme(root.path()));
+}

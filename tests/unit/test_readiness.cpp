@@ -1,0 +1,140 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+#include "daemon/readiness/readiness.hpp"
+#include "tests/support/captured_sysfs.hpp"
+#include "tests/support/fake_pid1.hpp"
+#include "tests/support/must.hpp"
+#include "tests/support/replay_transport.hpp"
+
+#include <cerrno>
+
+using namespace rdmad;
+using namespace rdmad::test;
+using lifecycle::second;
+
+namespace {
+
+using List = std::vector<std::string>;
+
+constexpr char opa[] = "0011750101000001";
+constexpr char mixed[] = "0002c90300000a01";
+
+constexpr char node[] = "1 /sys/devices/uverbs0";
+
+struct Bench {
+    FixtureTree run;
+    FakePid1 pid1;
+    std::optional<Readiness> readiness;
+
+    Bench()
+    {
+        begin();
+    }
+    void begin()
+    {
+        readiness.emplace(run.path("ready"));
+        readiness->use(&pid1);
+        readiness->on_connected();
+    }
+    List settle(const ReadyPorts& ready)
+    {
+        readiness->settle(ready);
+        return pid1.take();
+    }
+};
+
+} // namespace
+
+TEST_CASE("the target of a port is reached and left with it", "[readiness]")
+{
+    Bench bench;
+    CHECK(bench.settle({}).empty());
+    CHECK(bench.settle({{opa, node}}) == List{"start rdma-port-ready@0011750101000001.target"});
+    CHECK(bench.run.list("ready") == List{opa});
+    CHECK(bench.settle({{opa, node}}).empty());
+    CHECK(bench.settle({{mixed, node}}) == List{"stop rdma-port-ready@0011750101000001.target",
+                                                "start rdma-port-ready@0002c90300000a01.target"});
+    CHECK(bench.run.list("ready") == List{mixed});
+}
+
+TEST_CASE("a target is reached once for each appearance, whoever tells", "[readiness]")
+{
+    Bench bench;
+    CHECK(bench.settle({{opa, node}}).size() == 1);
+    // an administrator may have stopped what wants it: to start the target would start that
+    bench.readiness->on_connected();
+    CHECK(bench.settle({{opa, node}}).empty());
+    bench.begin();
+    CHECK(bench.settle({{opa, node}}).empty());
+    // the node went and came back, or another device has the GUID now
+    CHECK(bench.settle({{opa, "1 /sys/devices/uverbs1"}}) ==
+          List{"start rdma-port-ready@0011750101000001.target"});
+    bench.begin();
+    CHECK(bench.settle({{opa, "2 /sys/devices/uverbs1"}}) ==
+          List{"start rdma-port-ready@0011750101000001.target"});
+}
+
+TEST_CASE("what is not ready any more when rdmad is back is left", "[readiness]")
+{
+    Bench bench;
+    (void)bench.settle({{opa, node}});
+    bench.begin();
+    CHECK(bench.settle({}) == List{"stop rdma-port-ready@0011750101000001.target"});
+    CHECK(bench.run.list("ready").empty());
+}
+
+TEST_CASE("what is no GUID is none of a target", "[readiness]")
+{
+    Bench bench;
+    bench.run.file("ready/what", "");
+    bench.run.file("ready/1", "");
+    CHECK(bench.settle({}).empty());
+    CHECK(bench.run.list("ready").empty());
+}
+
+TEST_CASE("what systemd refused, or was not there for, is asked for when it is back", "[readiness]")
+{
+    Bench bench;
+    bench.pid1.is_there = false;
+    CHECK(bench.settle({{opa, node}}).empty());
+    bench.pid1.is_there = true;
+    bench.pid1.job = fail(ECONNRESET, "no");
+    CHECK(bench.settle({{opa, node}}).size() == 1);
+    CHECK(bench.settle({{opa, node}}).empty());
+    bench.pid1.job = 17U;
+    bench.readiness->on_connected();
+    CHECK(bench.settle({{opa, node}}).size() == 1);
+    bench.readiness->on_connected();
+    CHECK(bench.settle({{opa, node}}).empty());
+}
+
+TEST_CASE("a port is ready if it can be used and its device has settled", "[readiness]")
+{
+    const FixtureTree sys;
+    const FixtureTree run;
+    add_captured_devices(sys);
+    CapturedKernel kernel{"7.2"};
+    nldev::Client client{kernel};
+    const auto root = sys.root();
+    lifecycle::Time now = 1000 * second;
+    lifecycle::Lifecycle lives(root, lifecycle::Histories(run.path("devices")), {},
+                               [&] { return now; },
+                               {.on_change = [](const auto&, const auto&) {},
+                                .on_plan = [] {},
+                                .on_trouble = [](const auto&) {}});
+    Inventory inventory(client, root, [&](const DeviceChange& change) { lives.on_device(change); });
+    must(inventory.resync({{.action = "add",
+                            .subsystem = "infiniband",
+                            .node = {"opa", "/sys/devices/virtual/infiniband/opa"},
+                            .index = 1}}));
+    CHECK(ready_ports(inventory, lives).empty());
+    now += 2 * second;
+    lives.pass_time();
+    // the target hangs on the uverbs node
+    CHECK(ready_ports(inventory, lives).empty());
+    inventory.handle({.action = "add",
+                      .subsystem = "infiniband_verbs",
+                      .node = {"uverbs1", "/sys/devices/virtual/infiniband_verbs/uverbs1"},
+                      .index = 1});
+    CHECK(ready_ports(inventory, lives) ==
+          ReadyPorts{{opa, "1 /sys/devices/virtual/infiniband_verbs/uverbs1"}});
+}

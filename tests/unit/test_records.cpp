@@ -1,0 +1,280 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+#include "daemon/supervisor/memory_file.hpp"
+#include "daemon/supervisor/removals.hpp"
+#include "tests/support/fixture_tree.hpp"
+#include "tests/support/must.hpp"
+
+#include <algorithm>
+#include <cerrno>
+#include <filesystem>
+#include <nlohmann/json.hpp>
+
+using namespace rdmad;
+using namespace rdmad::test;
+using namespace std::string_literals;
+using Json = nlohmann::json;
+
+namespace {
+
+using List = std::vector<std::string>;
+
+Member member(const std::string& guid)
+{
+    return {.binding = "50-a.binding",
+            .device = "mlx5_0",
+            .index = 4294967295,
+            .port = 2,
+            .guid = guid,
+            .node_guid = "0002c90300000a00",
+            .path = "pci-0000:c1:00.0",
+            .node = "uverbs0",
+            .syspath = "/sys/devices/virtual/infiniband_verbs/uverbs0",
+            .anchor = "rdmad-a.service:3:umad0.slice"};
+}
+
+/// A record in which no field is as it is by itself.
+UnitRecord full()
+{
+    return {.memory = {.is_known = true,
+                       .was_up = true,
+                       .is_wanted = false,
+                       .is_asked = true,
+                       .began = UINT64_MAX,
+                       .file_state = "enabled",
+                       .stop = Stop{.cause = Stop::Cause::unplug,
+                                    .went_down = 12,
+                                    .timestamp = 1700000000000000,
+                                    .lost = member("0002c90300000a01")}},
+            .members = {member("0002c90300000a01"), member("")}};
+}
+
+std::string full_text()
+{
+    return format_record("a.service", full());
+}
+
+/// A record with one value in place of another.
+Result<UnitRecord> parse_with(const Json::json_pointer& where, const Json& value)
+{
+    auto json = Json::parse(full_text());
+    json.at(where) = value;
+    return parse_record(json.dump());
+}
+
+} // namespace
+
+// -- a unit's record ------------------------------------------------------------------------------
+
+TEST_CASE("a record is read as it was written", "[records]")
+{
+    CHECK(must(parse_record(full_text())) == full());
+    CHECK(must(parse_record(format_record("a.service", {}))) == UnitRecord());
+    CHECK(Json::parse(full_text()).at("unit") == "a.service");
+}
+
+TEST_CASE("each cause of a stop is read as it was written", "[records]")
+{
+    auto record = full();
+    record.memory.stop->cause = GENERATE(Stop::Cause::failure, Stop::Cause::other);
+    record.memory.stop->lost = {};
+    CHECK(must(parse_record(format_record("a.service", record))) == record);
+}
+
+TEST_CASE("names that are no UTF-8 do not stop a record from being written", "[records]")
+{
+    auto record = full();
+    record.members[0].device = "mlx\xff";
+    CHECK(must(parse_record(format_record("a.service", record))).members[0].device ==
+          "mlx\xef\xbf\xbd");
+}
+
+TEST_CASE("a record that is cut off anywhere is refused", "[records]")
+{
+    const auto text = full_text();
+    // the line break at the end is for people
+    for (size_t size = 0; size + 1 < text.size(); size++) {
+        CAPTURE(size);
+        CHECK(error_of(parse_record(std::string_view(text).substr(0, size))) == EBADMSG);
+    }
+    CHECK(must(parse_record(std::string_view(text).substr(0, text.size() - 1))) == full());
+}
+
+TEST_CASE("what is no record is refused", "[records]")
+{
+    const auto text = GENERATE("null"s, "1"s, "\"a\""s, "[]"s, "{}"s, "{} {}"s, "{\"version\":1,}"s,
+                               std::string(65536, '['), "\xff"s, "\0"s);
+    CHECK(error_of(parse_record(text)) == EBADMSG);
+}
+
+TEST_CASE("a record of another version is refused", "[records]")
+{
+    const auto version = GENERATE(Json(0), Json(2), Json(-1), Json(UINT64_C(4294967297)), Json("1"),
+                                  Json(1.0), Json(true), Json(nullptr), Json::array({1}));
+    CAPTURE(version.dump());
+    CHECK(error_of(parse_with("/version"_json_pointer, version)) == EBADMSG);
+}
+
+TEST_CASE("a value of another type is as none", "[records]")
+{
+    const auto fallback = must(parse_record("{\"version\": 1}"));
+    CHECK(fallback == UnitRecord());
+    const auto whole = Json::parse(full_text());
+    for (const auto& [key, value] : whole.items()) {
+        if (key == "version")
+            continue;
+        for (const auto& wrong : {Json(nullptr), Json(-1), Json(1.5), Json("x"), Json(true),
+                                  Json(7U), Json::array({1, "x"}), Json::object({{"x", 1}})}) {
+            if (wrong.type() == value.type())
+                continue;
+            CAPTURE(key, wrong.dump());
+            auto expected = full();
+            if (key == "isKnown")
+                expected.memory.is_known = false;
+            else if (key == "wasUp")
+                expected.memory.was_up = false;
+            else if (key == "isWanted")
+                expected.memory.is_wanted = true;
+            else if (key == "isAsked")
+                expected.memory.is_asked = false;
+            else if (key == "began")
+                expected.memory.began = 0;
+            else if (key == "fileState")
+                expected.memory.file_state.clear();
+            else if (key == "stop")
+                expected.memory.stop.reset();
+            else if (key == "members")
+                expected.members.clear();
+            CHECK(must(parse_with(Json::json_pointer("/" + key), wrong)) == expected);
+        }
+    }
+}
+
+TEST_CASE("a value of another type inside of a record is as none", "[records]")
+{
+    const auto* where = GENERATE("/stop/cause", "/stop/wentDown", "/stop/timestamp", "/stop/lost",
+                                 "/stop/lost/index", "/members/0", "/members/1/binding",
+                                 "/members/1/port", "/members/0/portGuid");
+    for (const auto& wrong : {Json(nullptr), Json(-1), Json(true), Json::array({1}),
+                              Json(UINT64_C(4294967296000000))}) {
+        CAPTURE(where, wrong.dump());
+        const auto record = must(parse_with(Json::json_pointer(where), wrong));
+        CHECK(record.memory.stop.has_value());
+        CHECK(record.members.size() == 2);
+    }
+    CHECK(
+        must(parse_with("/members/0/index"_json_pointer, UINT64_C(4294967297))).members[0].index ==
+        0);
+    CHECK(must(parse_with("/stop/cause"_json_pointer, "magic")).memory.stop->cause ==
+          Stop::Cause::other);
+}
+
+// -- the files ------------------------------------------------------------------------------------
+
+TEST_CASE("records of units are files that are called like them", "[records]")
+{
+    const FixtureTree run;
+    const UnitRecords records(run.path("units"));
+    const auto unit = GENERATE("a.service"s, "srp_daemon_port@mlx5_0:1.service"s,
+                               std::string(247, 'a') + ".service");
+    CHECK(must(records.read(unit)) == UnitRecord());
+    REQUIRE(records.write(unit, full()));
+    CHECK(run.list("units") == List{unit});
+    CHECK(must(records.read(unit)) == full());
+}
+
+TEST_CASE("a record is replaced in one step", "[records]")
+{
+    const FixtureTree run;
+    const UnitRecords records(run.path("units"));
+    REQUIRE(records.write("a.service", full()));
+    std::filesystem::create_hard_link(run.path("units/a.service"), run.path("before"));
+    // what a write that broke off has left
+    run.file("units/.new", std::string(100000, 'x'));
+    REQUIRE(records.write("a.service", {}));
+    CHECK(run.read("before") == full_text());
+    CHECK(must(records.read("a.service")) == UnitRecord());
+    CHECK(run.list("units") == List{"a.service"});
+}
+
+TEST_CASE("a record that cannot be read is an error that names it", "[records]")
+{
+    const FixtureTree run;
+    const UnitRecords records(run.path("units"));
+    run.directory("units/folder.service");
+    run.file("units/empty.service", "");
+    run.file("units/large.service", full_text() + std::string(65536, ' '));
+    const auto [unit, code] = GENERATE(table<std::string, int>(
+        {{"folder.service", EISDIR}, {"empty.service", EBADMSG}, {"large.service", EFBIG}}));
+    const auto record = records.read(unit);
+    REQUIRE(error_of(record) == code);
+    CHECK(record.error().context.find(run.path("units/" + unit)) == 0);
+}
+
+TEST_CASE("a record that cannot be written is an error that names it", "[records]")
+{
+    const FixtureTree run;
+    run.file("file", "");
+    run.directory("units/a.service/full");
+    const auto nowhere = UnitRecords(run.path("missing/units")).write("a.service", full());
+    REQUIRE(error_of(nowhere) == ENOENT);
+    CHECK(nowhere.error().context == run.path("missing/units"));
+    CHECK(error_of(UnitRecords(run.path("file")).write("a.service", full())) == ENOTDIR);
+    const auto blocked = UnitRecords(run.path("units")).write("a.service", full());
+    REQUIRE_FALSE(blocked);
+    CHECK(blocked.error().context == run.path("units/a.service"));
+}
+
+// -- notes of removals ----------------------------------------------------------------------------
+
+TEST_CASE("removals are noted for the devices that somebody expects them of", "[removals]")
+{
+    const FixtureTree run;
+    const Removals removals(run.path("bound"));
+    CHECK(removals.expected().empty());
+    removals.expect(7);
+    removals.expect(7);
+    removals.expect(4294967295);
+    run.directory("bound/x");
+    run.directory("bound/4294967296");
+    auto expected = removals.expected();
+    std::sort(expected.begin(), expected.end());
+    CHECK(expected == std::vector<uint32_t>{7, 4294967295});
+    CHECK(run.exists("bound/7"));
+}
+
+TEST_CASE("the time of a removal is what its link points to", "[removals]")
+{
+    const FixtureTree run;
+    const Removals removals(run.path("bound"));
+    run.link("bound/7/uverbs0", "123456789012345");
+    run.link("bound/7/umad0", "18446744073709551615");
+    CHECK(removals.when(7, "uverbs0") == UINT64_C(123456789012345));
+    CHECK(removals.when(7, "umad0") == UINT64_MAX);
+    CHECK_FALSE(removals.when(7, "uverbs1").has_value());
+    CHECK_FALSE(removals.when(8, "uverbs0").has_value());
+}
+
+TEST_CASE("what is no time is none", "[removals]")
+{
+    const FixtureTree run;
+    const Removals removals(run.path("bound"));
+    run.link("bound/7/node",
+             GENERATE("x"s, "-1"s, "12x"s, " 12"s, "0x12"s, "/etc/passwd"s, "18446744073709551616"s,
+                      std::string(33, '1'), std::string(200, '1')));
+    run.file("bound/7/file", "12");
+    CHECK_FALSE(removals.when(7, "node").has_value());
+    CHECK_FALSE(removals.when(7, "file").has_value());
+}
+
+TEST_CASE("notes of a device go with it", "[removals]")
+{
+    const FixtureTree run;
+    const Removals removals(run.path("bound"));
+    removals.expect(7);
+    removals.expect(8);
+    run.link("bound/7/uverbs0", "12");
+    run.link("bound/7/umad0", "13");
+    removals.forget(7);
+    removals.forget(9);
+    CHECK(run.list("bound") == List{"8"});
+}

@@ -1,0 +1,303 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+#include "daemon/recovery/recovery.hpp"
+#include "tests/support/fake_pid1.hpp"
+#include "tests/support/fixture_tree.hpp"
+#include "tests/support/must.hpp"
+
+#include <cerrno>
+
+using namespace rdmad;
+using namespace rdmad::recovery;
+using namespace rdmad::test;
+using namespace std::chrono_literals;
+
+namespace {
+
+using List = std::vector<std::string>;
+using State = Target::State;
+
+constexpr char unit[] = "rdmad-recovery.service";
+constexpr char run_it[] = "start rdmad-recovery.service";
+
+Report report_of(State state)
+{
+    return {.targets = {{Kind::nvmet, "ports/1", "192.0.2.1:4420", state, ""}}};
+}
+
+struct Bench {
+    FixtureTree run;
+    FakePid1 pid1;
+    List told = {};
+    Recovery recovery;
+
+    explicit Bench(Settings settings = {})
+        : recovery(run.path("recovery"), std::move(settings), [this](const Report& report) {
+              for (const auto& target : report.targets)
+                  told.emplace_back(to_string(target.state));
+          })
+    {
+        recovery.use(&pid1);
+    }
+    /// Units that were asked for.
+    List asked()
+    {
+        auto all = pid1.take();
+        std::erase_if(all, [](const auto& one) { return one.starts_with("unwatch"); });
+        return all;
+    }
+    [[nodiscard]] Order order() const
+    {
+        return must(parse_order(run.read("recovery/orders/last")));
+    }
+    void finish(const Report& report)
+    {
+        run.file("recovery/report", format_report(report));
+        recovery.on_job(unit, 17, "done");
+    }
+    List take()
+    {
+        return std::exchange(told, {});
+    }
+};
+
+} // namespace
+
+TEST_CASE("orders and reports are read as they were written", "[recovery]")
+{
+    const Order order = {Order::Mode::release, {0, 7, UINT32_MAX}, {Kind::iser, Kind::nfs}};
+    const auto read = must(parse_order(format_order(order)));
+    CHECK(read.mode == order.mode);
+    CHECK(read.devices == order.devices);
+    CHECK(read.kinds == order.kinds);
+    const Report report = {
+        .targets = {{Kind::srpt, "port", "0002:c903:0000:0001", State::failed, "why"}},
+        .users = {"nvme_rdma"},
+        .connects_nvme = true};
+    CHECK(must(parse_report(format_report(report))) == report);
+    for (const auto* text : {"", "[]", "{}", R"({"version":2,"mode":"look"})"}) {
+        CHECK(error_of(parse_order(text)) == EBADMSG);
+        CHECK(error_of(parse_report(text)) == EBADMSG);
+    }
+    CHECK(error_of(parse_order(R"({"version":1,"mode":"burn"})")) == EBADMSG);
+    const auto odd = must(parse_order(
+        R"({"version":1,"mode":"look","devices":[1,-1,"2",4294967296],"kinds":["nfs","cifs",3]})"));
+    CHECK(odd.devices == std::set<uint32_t>{1});
+    CHECK(odd.kinds == std::set<Kind>{Kind::nfs});
+    CHECK(must(parse_report(R"({"version":1,"targets":[7,{"kind":"nvmet"},{"state":"up"}]})"))
+              .targets.empty());
+}
+
+TEST_CASE("targets are restored once for each change of what is ready", "[recovery]")
+{
+    Bench bench;
+    bench.recovery.settle({});
+    CHECK(bench.asked().empty());
+    bench.recovery.settle({3});
+    CHECK(bench.asked() == List{run_it});
+    CHECK(bench.order().mode == Order::Mode::restore);
+    CHECK(bench.order().devices == std::set<uint32_t>{3});
+    CHECK(bench.order().kinds.size() == 4);
+    bench.recovery.settle({3});
+    bench.finish(report_of(State::restored));
+    CHECK(bench.take() == List{"restored"});
+    bench.recovery.settle({3});
+    CHECK(bench.asked().empty());
+    CHECK_FALSE(bench.recovery.pause());
+    bench.recovery.settle({});
+    CHECK(bench.asked() == List{run_it});
+    CHECK(bench.order().devices.empty());
+}
+
+TEST_CASE("changes while it runs are one more run, of the last of them", "[recovery]")
+{
+    Bench bench;
+    bench.recovery.settle({3});
+    bench.recovery.settle({3, 4});
+    bench.recovery.settle({4});
+    CHECK(bench.asked() == List{run_it});
+    CHECK(bench.order().devices == std::set<uint32_t>{3});
+    bench.finish({});
+    CHECK(bench.asked() == List{run_it});
+    CHECK(bench.order().devices == std::set<uint32_t>{4});
+    bench.finish({});
+    CHECK(bench.asked().empty());
+}
+
+TEST_CASE("what is missing is tried again, ever more rarely, and not for ever", "[recovery]")
+{
+    Bench bench;
+    bench.recovery.settle({3});
+    bench.finish(report_of(State::waiting));
+    std::chrono::microseconds all = 0s;
+    int tries = 0;
+    while (const auto pause = bench.recovery.pause()) {
+        REQUIRE(++tries < 20);
+        all += *pause;
+        bench.recovery.retry();
+        bench.asked();
+        bench.finish(report_of(State::waiting));
+    }
+    CHECK(all > 3min);
+    CHECK(all < 10min);
+    // something happened
+    bench.recovery.settle({3, 4});
+    bench.finish(report_of(State::waiting));
+    CHECK(bench.recovery.pause() == 1s);
+    bench.recovery.retry();
+    bench.asked();
+    bench.finish(report_of(State::restored));
+    CHECK_FALSE(bench.recovery.pause());
+    bench.recovery.retry();
+    CHECK(bench.asked().empty());
+}
+
+TEST_CASE("a run that failed is tried again, one without anything to do is not", "[recovery]")
+{
+    Bench bench;
+    bench.recovery.settle({3});
+    bench.recovery.on_job(unit, 17, "failed");
+    CHECK(bench.recovery.pause());
+    bench.recovery.retry();
+    CHECK(bench.asked() == List{run_it, run_it});
+    // its conditions do not hold
+    bench.recovery.on_job(unit, 17, "done");
+    CHECK_FALSE(bench.recovery.pause());
+    CHECK(bench.take().empty());
+}
+
+TEST_CASE("hosts are connected once for each newcomer, after the targets", "[recovery]")
+{
+    Bench bench;
+    auto report = report_of(State::up);
+    report.connects_nvme = true;
+    bench.recovery.settle({3});
+    bench.finish(report);
+    CHECK(bench.asked() == List{run_it, "start nvmf-autoconnect.service"});
+    bench.recovery.settle({});
+    bench.finish(report);
+    CHECK(bench.asked() == List{run_it});
+    bench.recovery.settle({5});
+    bench.finish(report);
+    CHECK(bench.asked() == List{run_it, "start nvmf-autoconnect.service"});
+    // nothing went: who was disconnected by hand stays so, also over a restart of rdmad
+    bench.recovery.settle({5, 6});
+    bench.finish(report);
+    CHECK(bench.asked() == List{run_it});
+    Recovery next(bench.run.path("recovery"), {}, [](const auto&) {});
+    next.use(&bench.pid1);
+    next.settle({5, 6});
+    bench.run.file("recovery/report", format_report(report));
+    next.on_job(unit, 17, "done");
+    CHECK(bench.asked() == List{run_it});
+    // the run that was under way when it came knew nothing of it
+    bench.recovery.settle({});
+    bench.recovery.settle({7});
+    bench.finish(report);
+    CHECK(bench.asked() == List{run_it, run_it});
+    bench.finish(report);
+    CHECK(bench.asked() == List{"start nvmf-autoconnect.service"});
+    Bench off({.nvme_host = false});
+    off.recovery.settle({3});
+    off.finish(report);
+    CHECK(off.asked() == List{run_it});
+}
+
+TEST_CASE("a restore that comes after a release runs after it", "[recovery]")
+{
+    Bench bench;
+    bench.recovery.settle({3});
+    bench.recovery.settle({});
+    bench.recovery.release(3, {});
+    bench.recovery.settle({3});
+    std::vector<Order::Mode> modes;
+    for (int i = 0; i < 4; i++) {
+        modes.push_back(bench.order().mode);
+        bench.finish({});
+    }
+    using Mode = Order::Mode;
+    CHECK(modes == std::vector<Mode>{Mode::restore, Mode::restore, Mode::release, Mode::restore});
+    CHECK(bench.order().devices == std::set<uint32_t>{3});
+}
+
+TEST_CASE("what failed is tried again, though no device is left", "[recovery]")
+{
+    Bench bench;
+    bench.recovery.settle({3});
+    bench.finish({});
+    bench.recovery.settle({});
+    bench.recovery.on_job(unit, 17, "timeout");
+    CHECK(bench.recovery.pause() == 1s);
+    CHECK_FALSE(bench.recovery.is_idle());
+    bench.recovery.retry();
+    bench.finish(report_of(State::waiting));
+    CHECK(bench.recovery.is_idle());
+}
+
+TEST_CASE("by hand is asked for in turn", "[recovery]")
+{
+    Bench bench({.kinds = {Kind::nvmet}});
+    List answers;
+    const auto note = [&](const Result<Report>& report) {
+        answers.push_back(report ? std::to_string(report->targets.size())
+                                 : report.error().message());
+    };
+    bench.recovery.settle({3});
+    bench.recovery.ask(Order::Mode::look, note);
+    bench.recovery.release(3, note);
+    bench.finish({});
+    CHECK(bench.order().mode == Order::Mode::look);
+    CHECK(bench.order().kinds == std::set<Kind>{Kind::nvmet});
+    bench.finish(report_of(State::dead));
+    CHECK(answers == List{"1"});
+    // a look tells the journal nothing
+    CHECK(bench.take().empty());
+    CHECK(bench.order().mode == Order::Mode::release);
+    CHECK(bench.order().devices == std::set<uint32_t>{3});
+    bench.recovery.on_connected();
+    REQUIRE(answers.size() == 2);
+    CHECK(answers[1] != "1");
+}
+
+TEST_CASE("without systemd nothing is asked for, and that is told", "[recovery]")
+{
+    Bench bench;
+    bench.pid1.is_there = false;
+    bench.recovery.settle({3});
+    CHECK(bench.asked().empty());
+    bool has_failed = false;
+    bench.recovery.ask(Order::Mode::look, [&](const auto& report) { has_failed = !report; });
+    CHECK(has_failed);
+    // it is made up for
+    bench.pid1.is_there = true;
+    bench.recovery.settle({3});
+    CHECK(bench.asked() == List{run_it});
+}
+
+TEST_CASE("a removal that waits is looked at only for the NFS server", "[recovery]")
+{
+    Bench bench;
+    bench.recovery.on_blocked();
+    CHECK(bench.asked() == List{run_it});
+    Bench off({.kinds = {Kind::nvmet}});
+    off.recovery.on_blocked();
+    CHECK(off.asked().empty());
+}
+
+TEST_CASE("an rdmad that was started anew knows of the NFS server what the last one knew",
+          "[recovery]")
+{
+    Bench bench;
+    bench.recovery.on_nfs_server(true);
+    bench.recovery.settle({3});
+    CHECK(bench.order().has_nfs_server);
+    Recovery next(bench.run.path("recovery"), {}, [](const Report&) {});
+    next.use(&bench.pid1);
+    // systemd has told nothing yet
+    next.settle({4});
+    CHECK(bench.order().devices == std::set<uint32_t>{4});
+    CHECK(bench.order().has_nfs_server);
+    next.on_job(unit, 17, "done");
+    next.on_nfs_server(false);
+    next.settle({5});
+    CHECK_FALSE(bench.order().has_nfs_server);
+}

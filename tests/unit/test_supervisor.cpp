@@ -1,0 +1,914 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+#include "daemon/supervisor/supervisor.hpp"
+#include "tests/support/captured_sysfs.hpp"
+#include "tests/support/fake_pid1.hpp"
+#include "tests/support/must.hpp"
+#include "tests/support/replay_transport.hpp"
+
+#include <algorithm>
+#include <cerrno>
+
+using namespace rdmad;
+using namespace rdmad::test;
+using systemd::UnitState;
+using namespace std::string_literals;
+
+namespace {
+
+using List = std::vector<std::string>;
+
+UnitState never_ran()
+{
+    return {.load_state = "loaded", .active_state = "inactive"};
+}
+
+UnitState running(uint64_t since = 500)
+{
+    return {.load_state = "loaded", .active_state = "active", .inactive_exit = since};
+}
+
+UnitState down(uint64_t ended)
+{
+    auto unit = running();
+    unit.active_state = "inactive";
+    unit.active_exit = unit.state_change = ended;
+    return unit;
+}
+
+constexpr uint32_t opa = 1;
+constexpr char opa_anchor[] = "rdmad-a.service:1:uverbs1.slice";
+constexpr char opa_match[] = "PortGUID=0011750101000001";
+
+/// rdmad without its bus, on the devices of a capture.
+struct Bench {
+    FixtureTree sys;
+    FixtureTree run;
+    CapturedKernel kernel{"7.2"};
+    nldev::Client client{kernel};
+    sysfs::Directory root = sys.root();
+    FakePid1 pid1;
+    std::map<uint32_t, Obstacle> obstacles;
+    Bindings bindings{run.path()};
+    std::optional<Inventory> inventory;
+    std::optional<Supervisor> supervisor;
+
+    Bench()
+    {
+        add_captured_devices(sys);
+        begin();
+    }
+    void bind(const std::string& match, const std::string& keys,
+              const std::string& name = "50-a.binding")
+    {
+        run.file("etc/rdmad/binding.d/" + name,
+                 "[Match]\n" + match + "\n[Binding]\n" + keys + "\n");
+        reload();
+    }
+    void reload()
+    {
+        bindings.read();
+        supervisor->on_bindings();
+        supervisor->settle();
+    }
+    /// As the daemon does it: devices, files, PID 1.
+    void begin(const std::vector<UdevEvent>& nodes = {})
+    {
+        pid1.pending.clear();
+        inventory.emplace(client, root, [this](const DeviceChange& change) {
+            if (supervisor)
+                supervisor->on_device(change);
+        });
+        supervisor.emplace(
+            *inventory, bindings, config::Facts(),
+            Supervisor::Paths{run.path("units"), run.path("bound")},
+            Supervisor::Events{
+                .on_unit = [](const auto&, const auto&) {},
+                .obstacle = [this](uint32_t index, const auto&) { return obstacles[index]; },
+                .on_work = [] {}});
+        must(inventory->resync(nodes));
+        bindings.read();
+        supervisor->on_bindings();
+        supervisor->use(&pid1);
+        supervisor->on_connected();
+    }
+    /// rdmad starts anew.
+    void restart(const std::vector<UdevEvent>& nodes)
+    {
+        supervisor.reset();
+        begin(nodes);
+        supervisor->settle();
+    }
+    static UdevEvent event(const std::string& action, uint32_t index)
+    {
+        const auto name = "uverbs" + std::to_string(index);
+        return {.action = action,
+                .subsystem = "infiniband_verbs",
+                .node = {name, "/sys/devices/" + name},
+                .index = index};
+    }
+    void plug(uint32_t index)
+    {
+        inventory->handle(event("add", index));
+        const auto name = "device" + std::to_string(index);
+        inventory->handle({.action = "add",
+                           .subsystem = "infiniband",
+                           .node = {name, "/sys/devices/" + name},
+                           .index = index});
+        supervisor->settle();
+    }
+    /// udev notes the time, as rdma_id does.
+    void unplug(uint32_t index, uint64_t time)
+    {
+        const auto node = "uverbs" + std::to_string(index);
+        run.link("bound/" + std::to_string(index) + "/" + node, std::to_string(time));
+        kernel.remove(index);
+        inventory->handle(event("remove", index));
+        supervisor->settle();
+    }
+    void tell(const std::string& unit, const UnitState& state)
+    {
+        supervisor->on_unit(unit, state);
+        supervisor->settle();
+    }
+    void finish(const std::string& anchor, Result<void> outcome = {})
+    {
+        pid1.finish(anchor, std::move(outcome));
+        supervisor->settle();
+    }
+    /// All anchors that are on their way.
+    void finish_all()
+    {
+        for (const auto& anchor : std::map(pid1.pending))
+            pid1.finish(anchor.first);
+        supervisor->settle();
+    }
+    [[nodiscard]] std::string reason(const std::string& unit) const
+    {
+        return supervisor->units().at(unit).reason;
+    }
+    [[nodiscard]] UnitRecord record(const std::string& unit) const
+    {
+        return must(parse_record(run.read("units/" + unit)));
+    }
+    /// That PID 1 stops the unit with its first port by.
+    [[nodiscard]] std::string anchor_of(const std::string& unit) const
+    {
+        return supervisor->units().at(unit).present.begin()->second.anchor;
+    }
+    /// a.service is asked to start with the port of opa.
+    void start_with_opa()
+    {
+        bind(opa_match, "Unit=a.service");
+        plug(opa);
+        finish(opa_anchor);
+        tell("a.service", never_ran());
+    }
+    /// a.service runs with the port of opa.
+    void run_with_opa()
+    {
+        bind(opa_match, "Unit=a.service");
+        plug(opa);
+        finish(opa_anchor);
+        tell("a.service", running());
+        pid1.take();
+    }
+};
+
+} // namespace
+
+// -- anchors --------------------------------------------------------------------------------------
+
+TEST_CASE("a unit and a node are tied by one anchor", "[supervisor]")
+{
+    Bench bench;
+    bench.bind("Device=mixed opa", "Unit=a.service b@%d:%p.service");
+    bench.plug(0);
+    // both ports of mixed have the same node
+    auto asked = bench.pid1.take();
+    std::sort(asked.begin(), asked.end());
+    CHECK(asked == List{"anchor rdmad-a.service:0:uverbs0.slice",
+                        "anchor rdmad-b\\x40mixed:1.service:0:uverbs0.slice",
+                        "anchor rdmad-b\\x40mixed:2.service:0:uverbs0.slice"});
+    const auto& anchor = bench.pid1.made.at("rdmad-a.service:0:uverbs0.slice");
+    CHECK(anchor.unit == "a.service");
+    CHECK(anchor.device_unit == "sys-devices-uverbs0.device");
+    CHECK_FALSE(anchor.group.has_value());
+    bench.plug(opa);
+    CHECK(bench.pid1.take().size() == 2);
+    CHECK(bench.supervisor->units_of(0) ==
+          Supervisor::UnitsByPort{{1, {"a.service", "b@mixed:1.service"}},
+                                  {2, {"a.service", "b@mixed:2.service"}}});
+    CHECK(bench.supervisor->units_of(7).empty());
+}
+
+TEST_CASE("what is tied is not tied again", "[supervisor]")
+{
+    Bench bench;
+    bench.run_with_opa();
+    bench.plug(opa);
+    bench.reload();
+    bench.tell("a.service", running());
+    bench.sys.rdma_device("opa", "fe80:0000:0000:0000:0011:7501:0100:0001");
+    must(bench.inventory->refresh(opa));
+    bench.supervisor->settle();
+    CHECK(bench.pid1.take().empty());
+}
+
+TEST_CASE("nothing is asked for while PID 1 does not hear", "[supervisor]")
+{
+    Bench bench;
+    bench.pid1.is_there = false;
+    bench.bind(opa_match, "Unit=a.service");
+    bench.plug(opa);
+    CHECK(bench.pid1.take().empty());
+    bench.pid1.is_there = true;
+    bench.supervisor->on_connected();
+    bench.supervisor->settle();
+    CHECK(bench.pid1.take() == List{"anchor "s + opa_anchor});
+}
+
+TEST_CASE("an anchor outlives rdmad, and is taken over", "[supervisor]")
+{
+    Bench bench;
+    bench.run_with_opa();
+    bench.pid1.existing = {{opa_anchor, true}};
+    bench.restart({Bench::event("", opa)});
+    bench.tell("a.service", running());
+    CHECK(bench.pid1.take().empty());
+    CHECK(bench.anchor_of("a.service") == opa_anchor);
+}
+
+TEST_CASE("anchors of nothing that is bound go, groups before their members", "[supervisor]")
+{
+    Bench bench;
+    bench.bind(opa_match, "Unit=a.service");
+    bench.plug(opa);
+    bench.pid1.take();
+    bench.pid1.existing = {{"rdmad-a.service:1:uverbs1:b.slice", true},
+                           {opa_anchor, true},
+                           {"rdmad-z.service:any:b.slice", true},
+                           {"rdmad-z.service:1:uverbs1:b.slice", true},
+                           {"rdmad-z.service:1:uverbs1.slice", true}};
+    bench.supervisor->on_connected();
+    bench.supervisor->settle();
+    CHECK(bench.pid1.take() ==
+          List{"drop rdmad-z.service:any:b.slice", "drop rdmad-a.service:1:uverbs1:b.slice",
+               "drop rdmad-z.service:1:uverbs1.slice", "drop rdmad-z.service:1:uverbs1:b.slice"});
+    bench.supervisor->settle();
+    CHECK(bench.pid1.take().empty());
+}
+
+TEST_CASE("anchors of a node that went are left to PID 1, but those that wait for it",
+          "[supervisor]")
+{
+    Bench bench;
+    bench.bind(opa_match, "Unit=a.service");
+    bench.plug(opa);
+    bench.pid1.take();
+    bench.pid1.existing = {{opa_anchor, true},
+                           {"rdmad-z.service:0:uverbs0.slice", true},
+                           {"rdmad-z.service:any:b.slice", true},
+                           {"rdmad-z.service:0:uverbs0:b.slice", true},
+                           {"rdmad-y.service:0:uverbs0.slice", false}};
+    bench.supervisor->on_connected();
+    bench.supervisor->settle();
+    CHECK(bench.pid1.take() == List{"cancel rdmad-y.service:0:uverbs0.slice"});
+}
+
+TEST_CASE("a unit has a keeper as long as it is bound, and one of nothing goes", "[supervisor]")
+{
+    Bench bench;
+    bench.bind(opa_match, "Unit=a.service");
+    bench.plug(opa);
+    CHECK(bench.pid1.kept == std::set<std::string>{"a.service"});
+    bench.pid1.kept.insert("z.service");
+    bench.pid1.existing = {{systemd::keeper_name("a.service"), true},
+                           {systemd::keeper_name("z.service"), true},
+                           {opa_anchor, true}};
+    bench.supervisor->on_connected();
+    bench.supervisor->settle();
+    CHECK(bench.pid1.kept == std::set<std::string>{"a.service"});
+    bench.run.remove("etc");
+    bench.reload();
+    CHECK(bench.pid1.kept.empty());
+}
+
+TEST_CASE("a keeper that could not be made is made again", "[supervisor]")
+{
+    Bench bench;
+    bench.bind(opa_match, "Unit=a.service");
+    bench.tell("a.service", never_ran());
+    bench.pid1.kept.clear();
+    bench.finish(systemd::keeper_name("a.service"), fail(ENOMEM, "no"));
+    CHECK(bench.pid1.kept.empty());
+    CHECK(bench.supervisor->has_failed());
+    bench.supervisor->retry();
+    bench.supervisor->settle();
+    CHECK(bench.pid1.kept == std::set<std::string>{"a.service"});
+    CHECK_FALSE(bench.supervisor->has_failed());
+}
+
+TEST_CASE("an anchor that still waits is taken over as such", "[supervisor]")
+{
+    Bench bench;
+    bench.bind(opa_match, "Unit=a.service");
+    bench.plug(opa);
+    const bool is_up = GENERATE(true, false);
+    bench.pid1.existing = {{opa_anchor, is_up}};
+    bench.restart({Bench::event("", opa)});
+    bench.tell("a.service", never_ran());
+    CHECK(bench.anchor_of("a.service") == (is_up ? opa_anchor : ""));
+    CHECK(bench.pid1.take() == List{"anchor "s + opa_anchor, "start a.service"});
+}
+
+TEST_CASE("a group that is in use is no stranger", "[supervisor]")
+{
+    Bench bench;
+    bench.bind("Device=mixed", "Unit=a.service\nRequire=any");
+    bench.plug(0);
+    const auto member = "rdmad-a.service:0:uverbs0:50\\x2da.binding.slice"s;
+    const auto group = "rdmad-a.service:any:50\\x2da.binding.slice"s;
+    CHECK(bench.pid1.take() == List{"anchor " + member});
+    CHECK(bench.pid1.made.at(member).group == group);
+    bench.pid1.existing = {{member, true}, {group, true}};
+    bench.supervisor->on_connected();
+    bench.supervisor->settle();
+    CHECK(bench.pid1.take().empty());
+}
+
+TEST_CASE("a binding that goes takes its anchor, and the unit keeps running", "[supervisor]")
+{
+    Bench bench;
+    bench.run_with_opa();
+    CHECK(bench.record("a.service").members.size() == 1);
+    bench.run.remove("etc");
+    bench.reload();
+    CHECK(bench.pid1.take() == List{"drop "s + opa_anchor, "unwatch a.service"});
+    CHECK(bench.supervisor->units().empty());
+    CHECK(bench.record("a.service").members.empty());
+    CHECK(bench.record("a.service").memory.was_up);
+}
+
+TEST_CASE("a group goes before its last member, and not before", "[supervisor]")
+{
+    Bench bench;
+    bench.bind("Device=mixed opa", "Unit=a.service\nRequire=any");
+    bench.plug(0);
+    bench.plug(opa);
+    const auto mixed = "rdmad-a.service:0:uverbs0:50\\x2da.binding.slice"s;
+    const auto other = "rdmad-a.service:1:uverbs1:50\\x2da.binding.slice"s;
+    bench.finish(mixed);
+    bench.finish(other);
+    bench.pid1.take();
+    bench.bind("Device=opa", "Unit=a.service\nRequire=any");
+    CHECK(bench.pid1.take() == List{"drop " + mixed});
+    bench.run.remove("etc");
+    bench.reload();
+    CHECK(bench.pid1.take() == List{"drop rdmad-a.service:any:50\\x2da.binding.slice",
+                                    "drop " + other, "unwatch a.service"});
+}
+
+TEST_CASE("PID 1 takes away the anchor of a node that goes, unless that still waits",
+          "[supervisor]")
+{
+    Bench bench;
+    bench.bind(opa_match, "Unit=a.service");
+    bench.plug(opa);
+    bench.tell("a.service", never_ran());
+    const bool is_up = GENERATE(true, false);
+    if (is_up)
+        bench.finish(opa_anchor);
+    bench.pid1.take();
+    bench.unplug(opa, 1000);
+    CHECK(bench.pid1.take() == (is_up ? List() : List{"cancel "s + opa_anchor}));
+}
+
+TEST_CASE("an anchor that could not be made is tried again, but not at once", "[supervisor]")
+{
+    Bench bench;
+    bench.bind(opa_match, "Unit=a.service");
+    bench.tell("a.service", running());
+    bench.plug(opa);
+    bench.pid1.take();
+    CHECK_FALSE(bench.supervisor->has_failed());
+    bench.finish(opa_anchor, fail(ENOMEM, "no"));
+    CHECK(bench.pid1.take().empty());
+    CHECK(bench.supervisor->has_failed());
+    bench.supervisor->retry();
+    bench.supervisor->settle();
+    CHECK(bench.pid1.take() == List{"anchor "s + opa_anchor});
+    CHECK_FALSE(bench.supervisor->has_failed());
+    bench.finish(opa_anchor);
+    bench.supervisor->retry();
+    bench.supervisor->settle();
+    CHECK(bench.pid1.take().empty());
+}
+
+// -- starts ---------------------------------------------------------------------------------------
+
+TEST_CASE("a unit is started after it is tied", "[supervisor]")
+{
+    Bench bench;
+    bench.bind(opa_match, "Unit=a.service");
+    bench.tell("a.service", never_ran());
+    CHECK(bench.pid1.take().empty());
+    CHECK(bench.supervisor->units().at("a.service").reason == "waits for port 0011750101000001");
+    bench.plug(opa);
+    CHECK(bench.pid1.take() == List{"anchor "s + opa_anchor, "start a.service"});
+    bench.finish(opa_anchor);
+    CHECK(bench.pid1.take().empty());
+}
+
+TEST_CASE("a unit of which PID 1 has not told yet is not started", "[supervisor]")
+{
+    Bench bench;
+    bench.bind(opa_match, "Unit=a.service");
+    bench.plug(opa);
+    CHECK(bench.pid1.take() == List{"anchor "s + opa_anchor});
+    bench.tell("a.service", never_ran());
+    CHECK(bench.pid1.take() == List{"start a.service"});
+}
+
+TEST_CASE("a unit that cannot be tied is not started", "[supervisor]")
+{
+    Bench bench;
+    bench.bind(opa_match, "Unit=a.service");
+    bench.plug(opa);
+    bench.finish(opa_anchor, fail(ENOMEM, "no"));
+    bench.pid1.take();
+    bench.tell("a.service", never_ran());
+    CHECK(bench.pid1.take().empty());
+    bench.supervisor->retry();
+    bench.supervisor->settle();
+    CHECK(bench.pid1.take() == List{"anchor "s + opa_anchor, "start a.service"});
+}
+
+TEST_CASE("a unit follows its port through a return", "[supervisor]")
+{
+    Bench bench;
+    bench.run_with_opa();
+    const bool is_restarted = GENERATE(true, false);
+    bench.unplug(opa, 1000);
+    if (!is_restarted)
+        bench.tell("a.service", down(2000));
+    if (is_restarted) {
+        bench.restart({});
+        bench.tell("a.service", down(2000));
+    }
+    bench.pid1.take();
+    CHECK(bench.record("a.service").memory.stop->cause == Stop::Cause::unplug);
+    CHECK(bench.record("a.service").memory.stop->lost.guid == "0011750101000001");
+    bench.kernel.return_as(opa, 7);
+    bench.plug(7);
+    CHECK(bench.pid1.take() == List{"anchor rdmad-a.service:7:uverbs7.slice", "start a.service"});
+    bench.supervisor->on_job("a.service", 17, "done");
+    bench.tell("a.service", running(3000));
+    CHECK(bench.pid1.take().empty());
+    CHECK(bench.record("a.service").members.size() == 1);
+    CHECK(bench.record("a.service").members[0].index == 7);
+    CHECK_FALSE(bench.record("a.service").memory.stop.has_value());
+}
+
+TEST_CASE("what the administrator stopped is not started by a return", "[supervisor]")
+{
+    Bench bench;
+    bench.run_with_opa();
+    bench.tell("a.service", down(900));
+    bench.unplug(opa, 1000);
+    bench.kernel.return_as(opa, 7);
+    bench.plug(7);
+    CHECK(bench.pid1.take() == List{"anchor rdmad-a.service:7:uverbs7.slice"});
+}
+
+TEST_CASE("a start that an earlier rdmad asked for is asked for again", "[supervisor]")
+{
+    Bench bench;
+    bench.bind(opa_match, "Unit=a.service");
+    bench.plug(opa);
+    bench.finish(opa_anchor);
+    bench.tell("a.service", never_ran());
+    CHECK(bench.record("a.service").memory.is_asked);
+    bench.pid1.take();
+    bench.pid1.existing = {{opa_anchor, true}};
+    bench.restart({Bench::event("", opa)});
+    bench.tell("a.service", never_ran());
+    CHECK(bench.pid1.take() == List{"start a.service"});
+    bench.tell("a.service", never_ran());
+    CHECK(bench.pid1.take().empty());
+}
+
+TEST_CASE("a start that PID 1 refuses is a failure", "[supervisor]")
+{
+    Bench bench;
+    bench.pid1.job = fail(EINVAL, "no");
+    bench.bind(opa_match, "Unit=a.service");
+    bench.plug(opa);
+    bench.tell("a.service", never_ran());
+    bench.pid1.take();
+    bench.tell("a.service", never_ran());
+    CHECK(bench.pid1.take().empty());
+    CHECK(bench.record("a.service").memory.stop->cause == Stop::Cause::failure);
+}
+
+TEST_CASE("only the end of the start that rdmad asked for counts", "[supervisor]")
+{
+    Bench bench;
+    bench.bind(opa_match, "Unit=a.service");
+    bench.plug(opa);
+    bench.tell("a.service", never_ran());
+    bench.supervisor->on_job("a.service", 16, "canceled");
+    bench.supervisor->on_job("b.service", 17, "canceled");
+    bench.tell("a.service", never_ran());
+    CHECK(bench.record("a.service").memory.is_asked);
+    bench.supervisor->on_job("a.service", 17, "canceled");
+    bench.tell("a.service", never_ran());
+    CHECK_FALSE(bench.record("a.service").memory.is_asked);
+    CHECK(bench.record("a.service").memory.stop->cause == Stop::Cause::other);
+}
+
+TEST_CASE("a start that began as its port went is judged by the run that it began", "[supervisor]")
+{
+    Bench bench;
+    bench.start_with_opa();
+    // PID 1 stops the start that has begun, and tells of the job before it tells of the unit
+    bench.unplug(opa, 1000);
+    bench.supervisor->on_job("a.service", 17, "canceled");
+    bench.supervisor->on_obstacle(opa);
+    bench.reload();
+    auto state = down(1200);
+    state.inactive_exit = 1100;
+    bench.tell("a.service", state);
+    CHECK(bench.record("a.service").memory.stop->cause == Stop::Cause::unplug);
+    CHECK(bench.record("a.service").memory.is_wanted);
+}
+
+TEST_CASE("a unit that started as its port went is stopped once, and started on the return",
+          "[supervisor]")
+{
+    Bench bench;
+    bench.start_with_opa();
+    bench.unplug(opa, 1000);
+    bench.pid1.take();
+    bench.pid1.stop_job = 33U;
+    bench.supervisor->on_job("a.service", 17, "done");
+    bench.tell("a.service", running(900));
+    CHECK(bench.pid1.take() == List{"stop a.service"});
+    bench.tell("a.service", running(900));
+    CHECK(bench.pid1.take().empty());
+    SECTION("it stops")
+    {
+        bench.kernel.return_as(opa, 7);
+        bench.plug(7);
+        bench.pid1.take();
+        bench.tell("a.service", down(2000));
+        CHECK(bench.pid1.take() == List{"start a.service"});
+        CHECK(bench.record("a.service").memory.stop->cause == Stop::Cause::unplug);
+        // how the first start ended is not how this one does
+        bench.tell("a.service", down(2000));
+        CHECK(bench.record("a.service").memory.is_asked);
+    }
+    SECTION("its stop comes to nothing")
+    {
+        bench.supervisor->on_job("a.service", 33, "canceled");
+        bench.tell("a.service", running(900));
+        CHECK(bench.pid1.take().empty());
+    }
+}
+
+TEST_CASE("a port that is not ready is waited for", "[supervisor]")
+{
+    Bench bench;
+    bench.bind("Device=mixed\nPort=2", "Unit=a.service\nWaitFor=active");
+    bench.plug(0);
+    bench.tell("a.service", never_ran());
+    CHECK(bench.pid1.take() == List{"anchor rdmad-a.service:0:uverbs0.slice"});
+    CHECK(bench.supervisor->awaited() == std::set<uint32_t>{0});
+    bench.sys.file("class/infiniband/mixed/ports/2/gids/1",
+                   "0000:0000:0000:0000:0000:ffff:0a00:0001\n");
+    must(bench.inventory->refresh(0));
+    bench.supervisor->settle();
+    CHECK(bench.pid1.take() == List{"start a.service"});
+    CHECK(bench.supervisor->awaited().empty());
+}
+
+TEST_CASE("the unit of an old name is stopped when its device is renamed", "[supervisor]")
+{
+    Bench bench;
+    bench.bind("Device=opa fabric", "Unit=a@%d.service");
+    bench.plug(opa);
+    bench.finish("rdmad-a\\x40opa.service:1:uverbs1.slice");
+    bench.tell("a@opa.service", running());
+    bench.pid1.take();
+    must(bench.client.rename(opa, "fabric"));
+    bench.sys.rename("class/infiniband/opa", "class/infiniband/fabric");
+    must(bench.inventory->refresh(opa));
+    bench.supervisor->settle();
+    CHECK(bench.pid1.take() ==
+          List{"stop a@opa.service", "anchor rdmad-a\\x40fabric.service:1:uverbs1.slice",
+               "drop rdmad-a\\x40opa.service:1:uverbs1.slice", "unwatch a@opa.service"});
+    CHECK(bench.supervisor->units_of(opa) == Supervisor::UnitsByPort{{1, {"a@fabric.service"}}});
+}
+
+TEST_CASE("the unit of an old name is stopped when its device was renamed while rdmad was away",
+          "[supervisor]")
+{
+    Bench bench;
+    bench.bind("Device=opa fabric", "Unit=a@%d.service");
+    bench.plug(opa);
+    bench.finish("rdmad-a\\x40opa.service:1:uverbs1.slice");
+    bench.tell("a@opa.service", running());
+    bench.pid1.take();
+    const std::vector<UdevEvent> nodes = {
+        Bench::event("", opa),
+        {.subsystem = "infiniband", .node = {"fabric", "/sys/devices/fabric"}, .index = opa}};
+    bench.pid1.existing = {{"rdmad-a\\x40opa.service:1:uverbs1.slice", true}};
+    must(bench.client.rename(opa, "fabric"));
+    bench.sys.rename("class/infiniband/opa", "class/infiniband/fabric");
+    bench.restart(nodes);
+    CHECK(bench.pid1.take() ==
+          List{"stop a@opa.service", "anchor rdmad-a\\x40fabric.service:1:uverbs1.slice",
+               "unwatch a@opa.service", "drop rdmad-a\\x40opa.service:1:uverbs1.slice"});
+    // and not again
+    bench.restart(nodes);
+    for (const auto& asked : bench.pid1.take())
+        CHECK(asked != "stop a@opa.service");
+}
+
+// -- what is written down -------------------------------------------------------------------------
+
+TEST_CASE("removals are noted as long as somebody may need that", "[supervisor]")
+{
+    Bench bench;
+    CHECK(bench.run.list("bound").empty());
+    bench.run_with_opa();
+    CHECK(bench.run.list("bound") == List{"1"});
+    bench.unplug(opa, 1000);
+    bench.tell("a.service", down(2000));
+    CHECK(bench.run.list("bound") == List{"1"});
+    bench.kernel.return_as(opa, 7);
+    bench.plug(7);
+    bench.tell("a.service", running(3000));
+    bench.supervisor->settle();
+    CHECK(bench.run.list("bound") == List{"7"});
+}
+
+TEST_CASE("notes that an earlier rdmad asked for are swept, too", "[supervisor]")
+{
+    Bench bench;
+    bench.run.link("bound/5/uverbs5", "12");
+    bench.restart({});
+    CHECK(bench.run.list("bound").empty());
+}
+
+TEST_CASE("a record that cannot be read is as none", "[supervisor]")
+{
+    Bench bench;
+    bench.run.file("units/a.service", "{");
+    bench.bind(opa_match, "Unit=a.service");
+    CHECK(bench.supervisor->units().at("a.service").record == UnitRecord());
+}
+
+// -- one stage after the other, and what is in the way --------------------------------------------
+
+TEST_CASE("a unit that keeps its device from being removed is stopped where its file says so",
+          "[supervisor]")
+{
+    const auto* keys = GENERATE("OnBlocked=stop", "OnBlocked=report");
+    Bench bench;
+    bench.bind("Device=mixed opa", "Unit=a.service\nRequire=any\n"s + keys);
+    bench.plug(0);
+    bench.plug(opa);
+    bench.finish_all();
+    bench.tell("a.service", running());
+    bench.unplug(opa, 1000);
+    bench.pid1.take();
+    bench.supervisor->on_blocked(opa, {"b.service"});
+    CHECK(bench.pid1.take().empty());
+    bench.supervisor->on_blocked(opa, {"a.service", "b.service"});
+    CHECK(bench.pid1.take() == (keys == "OnBlocked=stop"s ? List{"stop a.service"} : List()));
+}
+
+TEST_CASE("what was stopped to let a device go is started with what is left", "[supervisor]")
+{
+    Bench bench;
+    bench.bind("Device=mixed opa", "Unit=a.service\nRequire=any\nOnBlocked=stop");
+    bench.plug(0);
+    bench.plug(opa);
+    bench.finish_all();
+    bench.tell("a.service", running());
+    bench.unplug(opa, 1000);
+    bench.supervisor->on_blocked(opa, {"a.service"});
+    bench.supervisor->on_blocked(opa, {"a.service"});
+    bench.pid1.take();
+    bench.tell("a.service", down(1500));
+    CHECK(bench.record("a.service").memory.stop->cause == Stop::Cause::unplug);
+    CHECK_FALSE(bench.record("a.service").memory.evicted_from.has_value());
+    CHECK(bench.pid1.take() == List{"start a.service"});
+}
+
+TEST_CASE("an earlier stage starts first", "[supervisor]")
+{
+    Bench bench;
+    bench.bind(opa_match, "Unit=a.service", "50-a.binding");
+    bench.bind(opa_match, "Unit=i.service\nStage=initiators", "50-i.binding");
+    bench.bind(opa_match, "Unit=t.service\nStage=targets", "50-t.binding");
+    bench.plug(opa);
+    bench.finish_all();
+    for (const auto* unit : {"a.service", "i.service", "t.service"})
+        bench.tell(unit, never_ran());
+    CHECK(bench.reason("a.service") == "waits: i.service, of an earlier stage, is not up yet");
+    CHECK(bench.reason("i.service") == "waits: t.service, of an earlier stage, is not up yet");
+    const auto starts = [&] {
+        auto asked = bench.pid1.take();
+        std::erase_if(asked, [](const auto& order) { return !order.starts_with("start "); });
+        return asked;
+    };
+    CHECK(starts() == List{"start t.service"});
+    auto starting = running();
+    starting.active_state = "activating";
+    bench.tell("t.service", starting);
+    bench.supervisor->settle();
+    CHECK(starts().empty());
+    bench.tell("t.service", running());
+    bench.supervisor->settle();
+    CHECK(starts() == List{"start i.service"});
+    // one that fails holds up nobody
+    auto failed = down(900);
+    failed.active_state = "failed";
+    bench.tell("i.service", failed);
+    bench.supervisor->settle();
+    CHECK(starts() == List{"start a.service"});
+}
+
+TEST_CASE("what cannot start by itself holds up no later stage", "[supervisor]")
+{
+    const auto* keys = GENERATE("Restart=no", "Require=all");
+    Bench bench;
+    bench.bind(opa_match, "Unit=a.service", "50-a.binding");
+    bench.bind("PortGUID=0011750101000001 00000000000000ff",
+               "Unit=t.service\nStage=targets\n"s + keys, "50-t.binding");
+    bench.plug(opa);
+    bench.finish_all();
+    bench.tell("t.service", never_ran());
+    bench.pid1.take();
+    bench.tell("a.service", never_ran());
+    CHECK(bench.pid1.take() == List{"start a.service"});
+}
+
+TEST_CASE("a device is drained one stage after the other", "[supervisor]")
+{
+    Bench bench;
+    bench.bind(opa_match, "Unit=a.service", "50-a.binding");
+    bench.bind(opa_match, "Unit=t.service\nStage=targets", "50-t.binding");
+    bench.bind(opa_match, "Unit=idle.service", "50-idle.binding");
+    bench.plug(opa);
+    bench.finish_all();
+    for (const auto* unit : {"a.service", "t.service"})
+        bench.tell(unit, running());
+    bench.tell("idle.service", down(400));
+    bench.pid1.take();
+    std::map<std::string, int> asked;
+    bench.obstacles[opa] = {"opa is prepared for removal"};
+    CHECK(bench.supervisor->drain(0, asked).left.empty());
+    CHECK(bench.supervisor->drain(opa, asked).left == List{"a.service", "t.service"});
+    CHECK(bench.supervisor->drain(opa, asked).left == List{"a.service", "t.service"});
+    CHECK(bench.pid1.take() == List{"stop a.service"});
+    auto stopping = down(1500);
+    stopping.active_state = "deactivating";
+    bench.tell("a.service", stopping);
+    CHECK(bench.supervisor->drain(opa, asked).left == List{"a.service", "t.service"});
+    CHECK(bench.pid1.take().empty());
+    bench.tell("a.service", down(1500));
+    CHECK(bench.record("a.service").memory.stop->cause == Stop::Cause::prepare);
+    CHECK(bench.supervisor->drain(opa, asked).left == List{"t.service"});
+    CHECK(bench.pid1.take() == List{"stop t.service"});
+    bench.tell("t.service", down(1600));
+    CHECK(bench.supervisor->drain(opa, asked).left.empty());
+    // and it all comes back when nothing is in the way any more, in the order of starts
+    bench.obstacles.clear();
+    bench.supervisor->on_obstacle(opa);
+    bench.supervisor->settle();
+    CHECK(bench.pid1.take() == List{"start t.service"});
+    bench.tell("t.service", running(1700));
+    bench.supervisor->settle();
+    CHECK(bench.pid1.take() == List{"start a.service"});
+}
+
+TEST_CASE("a unit that was drained is remembered over a restart of rdmad", "[supervisor]")
+{
+    Bench bench;
+    bench.run_with_opa();
+    std::map<std::string, int> asked;
+    bench.obstacles[opa] = {"opa is prepared for removal"};
+    CHECK(bench.supervisor->drain(opa, asked).left == List{"a.service"});
+    bench.restart({Bench::event("add", opa)});
+    bench.tell("a.service", down(1500));
+    CHECK(bench.record("a.service").memory.is_wanted);
+    CHECK(bench.record("a.service").memory.stop->cause == Stop::Cause::prepare);
+    CHECK(bench.reason("a.service") == "waits: opa is prepared for removal");
+}
+
+TEST_CASE("a restart that PID 1 did before it read of the stop changes nothing", "[supervisor]")
+{
+    Bench bench;
+    bench.run_with_opa();
+    bench.pid1.answers_stops = GENERATE(true, false);
+    std::map<std::string, int> asked;
+    (void)bench.supervisor->drain(opa, asked);
+    bench.tell("a.service", running(600));
+    bench.tell("a.service", down(1500));
+    CHECK(bench.record("a.service").memory.stop->cause == Stop::Cause::prepare);
+}
+
+TEST_CASE("what PID 1 said over an earlier connection does not count", "[supervisor]")
+{
+    Bench bench;
+    bench.run_with_opa();
+    std::map<std::string, int> asked;
+    (void)bench.supervisor->drain(opa, asked);
+    REQUIRE(bench.record("a.service").memory.evicted_from.has_value());
+    bench.supervisor->on_connected();
+    bench.supervisor->settle();
+    CHECK(bench.record("a.service").memory.evicted_from.has_value());
+    bench.tell("a.service", down(1500));
+    CHECK(bench.record("a.service").memory.stop->cause == Stop::Cause::prepare);
+}
+
+TEST_CASE("a unit of which nothing is known, or that is about to start, is not drained",
+          "[supervisor]")
+{
+    Bench bench;
+    bench.bind(opa_match, "Unit=a.service");
+    bench.plug(opa);
+    bench.finish_all();
+    std::map<std::string, int> asked;
+    CHECK(bench.supervisor->drain(opa, asked).left == List{"a.service"});
+    bench.pid1.take();
+    // rdmad asks for a start, and its job waits
+    bench.tell("a.service", never_ran());
+    CHECK(bench.pid1.take() == List{"start a.service"});
+    CHECK(bench.supervisor->drain(opa, asked).left == List{"a.service"});
+    CHECK(bench.pid1.take() == List{"stop a.service"});
+    bench.obstacles[opa] = {"opa is prepared for removal"};
+    bench.supervisor->on_job("a.service", 17, "canceled");
+    bench.tell("a.service", never_ran());
+    CHECK(bench.supervisor->drain(opa, asked).left.empty());
+    // it was wanted, and comes back
+    CHECK(bench.record("a.service").memory.is_wanted);
+    CHECK_FALSE(bench.record("a.service").memory.evicted_from.has_value());
+}
+
+TEST_CASE("a unit that cannot be stopped, or comes back at once, is told", "[supervisor]")
+{
+    Bench bench;
+    bench.run_with_opa();
+    std::map<std::string, int> asked;
+    SECTION("refused")
+    {
+        bench.pid1.stop_job = fail(EPERM, "it may not");
+        CHECK(bench.supervisor->drain(opa, asked).problem.empty());
+        CHECK(bench.supervisor->drain(opa, asked).problem == "it may not");
+        CHECK_FALSE(bench.record("a.service").memory.evicted_from.has_value());
+    }
+    SECTION("its job came to nothing")
+    {
+        bench.pid1.stop_job = 33U;
+        CHECK(bench.supervisor->drain(opa, asked).problem.empty());
+        bench.supervisor->on_job("a.service", 33, "canceled");
+        bench.tell("a.service", running());
+        CHECK(bench.supervisor->drain(opa, asked).problem == "its stop was canceled");
+        // what an administrator does later on is his
+        bench.tell("a.service", down(1500));
+        CHECK(bench.record("a.service").memory.stop->cause == Stop::Cause::other);
+    }
+    SECTION("started again")
+    {
+        for (uint64_t since = 600; since < 900; since += 100) {
+            CHECK(bench.supervisor->drain(opa, asked).problem.empty());
+            CHECK(bench.pid1.take() == List{"stop a.service"});
+            bench.supervisor->on_job("a.service", 18, "done");
+            bench.tell("a.service", running(since));
+        }
+        const auto drained = bench.supervisor->drain(opa, asked);
+        CHECK(drained.problem == "it is started again and again");
+        CHECK(drained.left == List{"a.service"});
+    }
+}
+
+TEST_CASE("a unit with another port is drained when it runs with that", "[supervisor]")
+{
+    Bench bench;
+    bench.bind("Device=mixed opa", "Unit=a.service\nRequire=any");
+    bench.plug(0);
+    bench.plug(opa);
+    bench.finish_all();
+    bench.tell("a.service", running());
+    std::map<std::string, int> asked;
+    CHECK(bench.supervisor->drain(opa, asked).left == List{"a.service"});
+    // a restart by PID 1 before it comes to the stop is none that has the other port
+    bench.tell("a.service", running(600));
+    CHECK(bench.supervisor->drain(opa, asked).left == List{"a.service"});
+    bench.supervisor->on_job("a.service", 18, "done");
+    bench.tell("a.service", running(700));
+    CHECK(bench.supervisor->drain(opa, asked).left.empty());
+}

@@ -1,0 +1,1120 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+#include "core/base/c_ptr.hpp"
+#include "daemon/varlink/server.hpp"
+#include "tests/support/must.hpp"
+
+#include <algorithm>
+#include <cerrno>
+#include <chrono>
+#include <cstdlib>
+#include <cstring>
+#include <fcntl.h>
+#include <string>
+#include <sys/resource.h>
+#include <sys/socket.h>
+#include <sys/stat.h>
+#include <sys/un.h>
+#include <unistd.h>
+#include <vector>
+
+using namespace rdmad;
+using namespace rdmad::test;
+using namespace rdmad::varlink;
+using namespace std::string_literals;
+
+namespace {
+
+using Event = CPtr<sd_event, sd_event_unref>;
+using Replies = std::vector<std::string>;
+
+constexpr uid_t stranger = 65534;
+
+UniqueFd unix_socket()
+{
+    UniqueFd socket(::socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0));
+    REQUIRE(socket);
+    return socket;
+}
+
+/// A listening socket in a directory of its own.
+class Place {
+public:
+    Place()
+    {
+        REQUIRE(mkdtemp(directory_) != nullptr);
+        chmod(directory_, 0755);
+        const auto path = directory_ + "/socket"s;
+        path.copy(address_.sun_path, sizeof address_.sun_path - 1);
+    }
+    ~Place()
+    {
+        unlink(address_.sun_path);
+        rmdir(directory_);
+    }
+    Place(const Place&) = delete;
+    Place& operator=(const Place&) = delete;
+
+    [[nodiscard]] UniqueFd listening() const
+    {
+        auto socket = unix_socket();
+        REQUIRE(bind(socket.get(), address(), sizeof address_) == 0);
+        REQUIRE(::listen(socket.get(), 100) == 0);
+        chmod(address_.sun_path, 0777);
+        return socket;
+    }
+    [[nodiscard]] UniqueFd connected() const
+    {
+        auto socket = unix_socket();
+        connect(socket.get());
+        return socket;
+    }
+    void connect(int socket) const
+    {
+        REQUIRE(::connect(socket, address(), sizeof address_) == 0);
+    }
+
+private:
+    [[nodiscard]] const sockaddr* address() const
+    {
+        return reinterpret_cast<const sockaddr*>(&address_);
+    }
+
+    char directory_[32] = "/tmp/varlink-test-XXXXXX";
+    sockaddr_un address_{.sun_family = AF_UNIX, .sun_path = {}};
+};
+
+/// Another program, for which nothing is done: it sends and receives bytes.
+class Client {
+public:
+    explicit Client(UniqueFd socket) : socket_(std::move(socket)) {}
+
+    bool send(const std::string& bytes) const
+    {
+        return ::send(socket_.get(), bytes.data(), bytes.size(), MSG_NOSIGNAL | MSG_DONTWAIT) ==
+               static_cast<ssize_t>(bytes.size());
+    }
+    void call(const std::string& method, const std::string& rest = "") const
+    {
+        CHECK(send("{\"method\":\"" + method + "\"" + rest + "}\0"s));
+    }
+    /// The messages that are there.
+    Replies replies()
+    {
+        receive();
+        Replies found;
+        for (size_t end; (end = bytes_.find('\0')) != std::string::npos; bytes_.erase(0, end + 1))
+            found.push_back(bytes_.substr(0, end));
+        return found;
+    }
+    /// Of all that comes no more than this is taken.
+    size_t receive(size_t most = SIZE_MAX)
+    {
+        size_t sum = 0;
+        char chunk[4096];
+        while (sum < most) {
+            const auto size = recv(socket_.get(), chunk, sizeof chunk, MSG_DONTWAIT);
+            if (size == 0)
+                is_at_end_ = true;
+            if (size <= 0)
+                break;
+            bytes_.append(chunk, static_cast<size_t>(size));
+            sum += static_cast<size_t>(size);
+        }
+        return sum;
+    }
+    /// The server has hung up, and all it said was read.
+    bool is_at_end()
+    {
+        receive();
+        return is_at_end_;
+    }
+    [[nodiscard]] const std::string& unfinished() const
+    {
+        return bytes_;
+    }
+    void half_close() const
+    {
+        shutdown(socket_.get(), SHUT_WR);
+    }
+    void stop_reading() const
+    {
+        shutdown(socket_.get(), SHUT_RD);
+    }
+    void hang_up()
+    {
+        socket_.reset();
+    }
+
+private:
+    UniqueFd socket_;
+    std::string bytes_;
+    bool is_at_end_ = false;
+};
+
+Event new_event()
+{
+    sd_event* event = nullptr;
+    REQUIRE(sd_event_new(&event) >= 0);
+    return Event(event);
+}
+
+Json number(size_t value)
+{
+    auto json = Json::object();
+    json["n"] = value;
+    return json;
+}
+
+std::string said(size_t value, bool continues = false)
+{
+    return "{\"parameters\":{\"n\":" + std::to_string(value) + "}" +
+           (continues ? ",\"continues\":true}" : "}");
+}
+
+/// A server with an interface whose methods do what a test may want.
+class Bench {
+public:
+    explicit Bench(Limits limits = {})
+    {
+        server = std::make_unique<Server>(
+            event.get(), Info{.vendor = "V", .product = "P", .version = "1", .url = "http://u/"},
+            limits);
+        server->on_trouble([this](const std::string& line) { troubles.push_back(line); });
+        server->on_connections_changed([this] { changes++; });
+        server->add_interface(
+            "a.b", "interface a.b\n",
+            {{"Echo", [](const auto& call) { call->reply(call->parameters()); }},
+             {"Count", [this](const auto& call) { call->reply(number(count++)); }},
+             {"Keep", [this](const auto& call) { keep(call); }},
+             {"Forget", [](const auto&) {}},
+             {"Null", nullptr}});
+        REQUIRE(error_of(server->listen(place.listening())) == 0);
+    }
+
+    /// Lets the server do all that it can do now; how often it woke up for that.
+    size_t settle() const
+    {
+        size_t rounds = 0;
+        while (sd_event_run(event.get(), 0) > 0) {
+            REQUIRE(rounds < 100'000);
+            rounds++;
+        }
+        return rounds;
+    }
+    void run_for(std::chrono::milliseconds time) const
+    {
+        const auto end = std::chrono::steady_clock::now() + time;
+        while (std::chrono::steady_clock::now() < end)
+            sd_event_run(event.get(), 10'000);
+    }
+    /// How long it took until there are so many clients; 10 s if it took longer.
+    [[nodiscard]] std::chrono::milliseconds time_until_connections(size_t connections) const
+    {
+        const auto start = std::chrono::steady_clock::now();
+        auto time = std::chrono::milliseconds(0);
+        while (server->connection_count() != connections && time < std::chrono::seconds(10)) {
+            sd_event_run(event.get(), 10'000);
+            time = std::chrono::duration_cast<std::chrono::milliseconds>(
+                std::chrono::steady_clock::now() - start);
+        }
+        return time;
+    }
+    Client client() const
+    {
+        Client client(place.connected());
+        settle();
+        return client;
+    }
+    /// What is said to one call.
+    Replies ask(const std::string& method, const std::string& rest = "") const
+    {
+        auto client = this->client();
+        client.call(method, rest);
+        settle();
+        return client.replies();
+    }
+    Call& kept(size_t index = 0)
+    {
+        REQUIRE(index < calls.size());
+        return *calls[index];
+    }
+
+    Place place;
+    Event event = new_event();
+    std::unique_ptr<Server> server;
+    std::vector<std::shared_ptr<Call>> calls;
+    Replies troubles;
+    size_t changes = 0;
+    size_t count = 0;
+    size_t closes = 0;
+
+private:
+    void keep(const std::shared_ptr<Call>& call)
+    {
+        calls.push_back(call);
+        call->on_close([this] { closes++; });
+    }
+};
+
+/// As much as a client may be left with before it has to read.
+Limits with_output(size_t bytes)
+{
+    return {.output_bytes = bytes};
+}
+
+std::string big_text()
+{
+    return std::string(60'000, 'x');
+}
+
+Json big()
+{
+    auto json = Json::object();
+    json["x"] = big_text();
+    return json;
+}
+
+/// Says something until that does not work any more: the socket and the queue are full.
+size_t fill(Bench& bench)
+{
+    size_t said = 0;
+    while (said < 10'000 && bench.kept().notify(big())) {
+        said++;
+        bench.settle();
+    }
+    return said;
+}
+
+Client connected_as(const Bench& bench, uid_t uid)
+{
+    const bool is_root = geteuid() == 0;
+    if (is_root)
+        REQUIRE(seteuid(uid) == 0);
+    auto socket = bench.place.connected();
+    if (is_root)
+        REQUIRE(seteuid(0) == 0);
+    bench.settle();
+    return Client(std::move(socket));
+}
+
+const std::string turned_away = R"({"error":"io.rdmad.TooManyConnections","parameters":{}})";
+
+} // namespace
+
+TEST_CASE("a call is answered", "[varlink]")
+{
+    const Bench bench;
+    CHECK(bench.ask("a.b.Echo", R"(,"parameters":{"x":[1]})") ==
+          Replies{R"({"parameters":{"x":[1]}})"});
+    CHECK(bench.ask("a.b.Echo") == Replies{R"({"parameters":{}})"});
+    CHECK(bench.troubles.empty());
+}
+
+TEST_CASE("a call may come byte by byte", "[varlink]")
+{
+    const Bench bench;
+    auto client = bench.client();
+    for (const char c : "{\"method\":\"a.b.Count\"}\0{\"method\":\"a.b.Count\"}\0"s) {
+        REQUIRE(client.send(std::string(1, c)));
+        bench.settle();
+    }
+    CHECK(client.replies() == Replies{said(0), said(1)});
+}
+
+TEST_CASE("a handler is told who calls, and what", "[varlink]")
+{
+    Bench bench;
+    auto client = bench.client();
+    client.call("a.b.Keep", R"(,"parameters":{"x":1},"more":true)");
+    bench.settle();
+    CHECK(bench.kept().method() == "a.b.Keep");
+    CHECK(bench.kept().parameters().dump() == R"({"x":1})");
+    CHECK(bench.kept().wants_more());
+    CHECK(bench.kept().peer_uid() == geteuid());
+    CHECK(bench.kept().is_open());
+    const auto other = connected_as(bench, stranger);
+    other.call("a.b.Keep");
+    bench.settle();
+    CHECK(bench.kept(1).peer_uid() == (geteuid() == 0 ? stranger : geteuid()));
+    CHECK_FALSE(bench.kept(1).wants_more());
+}
+
+TEST_CASE("the service tells of itself", "[varlink]")
+{
+    const Bench bench;
+    CHECK(bench.ask("org.varlink.service.GetInfo") ==
+          Replies{R"({"parameters":{"interfaces":["a.b","org.varlink.service"],"product":"P",)"
+                  R"("url":"http://u/","vendor":"V","version":"1"}})"});
+}
+
+TEST_CASE("the service describes its interfaces", "[varlink]")
+{
+    const Bench bench;
+    const auto ask = [&](const std::string& parameters) {
+        const auto replies = bench.ask("org.varlink.service.GetInterfaceDescription",
+                                       ",\"parameters\":" + parameters);
+        return replies.empty() ? "" : replies[0];
+    };
+    CHECK(ask(R"({"interface":"a.b"})") == R"({"parameters":{"description":"interface a.b\n"}})");
+    const auto own = ask(R"({"interface":"org.varlink.service"})");
+    for (const auto* part :
+         {"\\ninterface org.varlink.service\\n", "method GetInfo() -> (",
+          "method GetInterfaceDescription(interface: string) -> (description: string)",
+          "error InterfaceNotFound (interface: string)", "error MethodNotFound (method: string)",
+          "error MethodNotImplemented (method: string)",
+          "error InvalidParameter (parameter: string)", "error PermissionDenied ()",
+          "error ExpectedMore ()"}) {
+        INFO(part);
+        CHECK(own.find(part) != std::string::npos);
+    }
+    CHECK(ask(R"({"interface":"a.c"})") ==
+          R"({"error":"org.varlink.service.InterfaceNotFound","parameters":{"interface":"a.c"}})");
+    const auto wrong = GENERATE(as<std::string>(), "{}", R"({"interface":1})",
+                                R"({"interface":null})", R"({"interface":["a.b"]})");
+    CHECK(
+        ask(wrong) ==
+        R"({"error":"org.varlink.service.InvalidParameter","parameters":{"parameter":"interface"}})");
+}
+
+TEST_CASE("what is not there is said so", "[varlink]")
+{
+    const Bench bench;
+    CHECK(
+        bench.ask("a.c.List") ==
+        Replies{
+            R"({"error":"org.varlink.service.InterfaceNotFound","parameters":{"interface":"a.c"}})"});
+    CHECK(
+        bench.ask("a.b.List") ==
+        Replies{
+            R"({"error":"org.varlink.service.MethodNotFound","parameters":{"method":"a.b.List"}})"});
+    CHECK(bench.troubles.empty());
+}
+
+TEST_CASE("a call that nobody answers is answered", "[varlink]")
+{
+    Bench bench;
+    const auto method = GENERATE(as<std::string>(), "a.b.Forget", "a.b.Null", "a.b.Keep");
+    auto client = bench.client();
+    client.call(method);
+    client.call("a.b.Count");
+    bench.settle();
+    bench.calls.clear();
+    bench.settle();
+    CHECK(
+        client.replies() ==
+        Replies{R"({"error":"org.varlink.service.MethodNotImplemented","parameters":{"method":")" +
+                    method + "\"}}",
+                said(0)});
+    CHECK(bench.closes == 0);
+}
+
+TEST_CASE("an upgrade is refused, and the handler not asked", "[varlink]")
+{
+    const Bench bench;
+    const auto replies = bench.ask("a.b.Count", ",\"upgrade\":true");
+    REQUIRE(replies.size() == 1);
+    CHECK(replies[0].find("MethodNotImplemented") != std::string::npos);
+    CHECK(bench.count == 0);
+}
+
+TEST_CASE("a handler may fail in the words of varlink", "[varlink]")
+{
+    Bench bench;
+    auto client = bench.client();
+    for (int i = 0; i < 3; i++)
+        client.call("a.b.Keep");
+    bench.settle();
+    bench.kept(0).fail_parameter("x");
+    bench.settle();
+    bench.kept(1).fail_permission();
+    bench.settle();
+    bench.kept(2).fail("a.b.Odd", number(1));
+    bench.settle();
+    CHECK(client.replies() ==
+          Replies{
+              R"({"error":"org.varlink.service.InvalidParameter","parameters":{"parameter":"x"}})",
+              R"({"error":"org.varlink.service.PermissionDenied","parameters":{}})",
+              R"({"error":"a.b.Odd","parameters":{"n":1}})"});
+}
+
+TEST_CASE("calls that are sent at once are answered in order", "[varlink]")
+{
+    Bench bench;
+    auto client = bench.client();
+    client.call("a.b.Count");
+    client.call("a.b.Keep");
+    client.call("a.b.Count");
+    client.call("a.b.Keep");
+    client.call("a.b.Count");
+    bench.settle();
+    CHECK(client.replies() == Replies{said(0)});
+    CHECK(bench.calls.size() == 1);
+    bench.kept(0).reply(number(70));
+    // the next one runs from the event loop, not out of reply()
+    CHECK(bench.count == 1);
+    CHECK_FALSE(bench.kept(0).is_open());
+    bench.settle();
+    CHECK(client.replies() == Replies{said(70), said(1)});
+    bench.kept(1).reply(number(71));
+    bench.settle();
+    CHECK(client.replies() == Replies{said(71), said(2)});
+}
+
+TEST_CASE("any number of calls may be sent at once", "[varlink]")
+{
+    // more than limits.calls, in more bytes than one read takes
+    constexpr size_t calls = 3000;
+    const Bench bench;
+    auto client = bench.client();
+    Replies expected;
+    std::string all;
+    for (size_t i = 0; i < calls; i++) {
+        all += "{\"method\":\"a.b.Count\"}\0"s;
+        expected.push_back(said(i));
+    }
+    REQUIRE(client.send(all));
+    Replies replies;
+    while (bench.settle() > 0)
+        for (auto& reply : client.replies())
+            replies.push_back(std::move(reply));
+    CHECK(replies == expected);
+}
+
+TEST_CASE("one client's calls leave others their turn", "[varlink]")
+{
+    Bench bench({.calls = 4});
+    const auto greedy = bench.client();
+    auto other = bench.client();
+    std::string many;
+    for (int i = 0; i < 400; i++)
+        many += "{\"method\":\"a.b.Count\"}\0"s;
+    REQUIRE(greedy.send(many));
+    other.call("a.b.Count");
+    for (int i = 0; i < 8; i++)
+        sd_event_run(bench.event.get(), 0);
+    const auto replies = other.replies();
+    REQUIRE(replies.size() == 1);
+    CHECK(Json::parse(replies[0], nullptr, false)["parameters"]["n"] < 40);
+}
+
+TEST_CASE("a client that waits for an answer cannot make us keep what else it sends", "[varlink]")
+{
+    Bench bench({.calls = 4});
+    const auto client = bench.client();
+    client.call("a.b.Keep");
+    bench.settle();
+    // without a bound all of this would be taken
+    const auto some = "{\"method\":\"a.b.Count\",\"parameters\":{\"x\":\"" + big_text() + "\"}}\0"s;
+    size_t sent = 0;
+    while (sent < 1000 && client.send(some)) {
+        sent++;
+        CHECK(bench.settle() < 30);
+    }
+    CHECK(sent < 100);
+    CHECK(bench.settle() == 0);
+}
+
+TEST_CASE("what is not read yet does not wake the server up", "[varlink]")
+{
+    Bench bench({.calls = 4});
+    const auto client = bench.client();
+    client.call("a.b.Keep");
+    bench.settle();
+    SECTION("after as many calls as the limit")
+    {
+        for (int i = 0; i < 3; i++)
+            client.call("a.b.Count");
+    }
+    SECTION("in a message that is too long")
+    {
+        for (int i = 0; i < 70; i++)
+            CHECK(client.send(std::string(1000, 'x')));
+    }
+    bench.settle();
+    CHECK(client.send("x"));
+    CHECK(bench.settle() == 0);
+}
+
+TEST_CASE("a oneway call gets no answer", "[varlink]")
+{
+    Bench bench;
+    auto client = bench.client();
+    const std::string oneway = ",\"oneway\":true";
+    client.call("a.b.Count", oneway);
+    client.call("a.b.List", oneway);
+    client.call("a.c.List", oneway);
+    client.call("a.b.Forget", oneway);
+    client.call("a.b.Count");
+    bench.settle();
+    CHECK(client.replies() == Replies{said(1)});
+    client.call("a.b.Keep", oneway);
+    bench.settle();
+    CHECK_FALSE(bench.kept().notify(number(1)));
+    bench.kept().fail_permission();
+    client.call("a.b.Count");
+    bench.settle();
+    CHECK(client.replies() == Replies{said(2)});
+}
+
+TEST_CASE("oneway calls of a client that hangs up at once are run", "[varlink]")
+{
+    const Bench bench;
+    auto client = bench.client();
+    for (int i = 0; i < 50; i++)
+        client.call("a.b.Count", ",\"oneway\":true");
+    client.hang_up();
+    bench.settle();
+    CHECK(bench.count == 50);
+    CHECK(bench.server->connection_count() == 0);
+}
+
+TEST_CASE("a call with more gets many answers", "[varlink]")
+{
+    Bench bench;
+    auto client = bench.client();
+    client.call("a.b.Keep", ",\"more\":true");
+    client.call("a.b.Count");
+    bench.settle();
+    CHECK(bench.kept().notify(number(1)));
+    CHECK(bench.kept().notify(number(2)));
+    bench.settle();
+    CHECK(client.replies() == Replies{said(1, true), said(2, true)});
+    bench.kept().reply(number(3));
+    CHECK_FALSE(bench.kept().notify(number(4)));
+    bench.kept().reply(number(5));
+    bench.kept().fail_permission();
+    bench.settle();
+    CHECK(client.replies() == Replies{said(3), said(0)});
+}
+
+TEST_CASE("a call without more gets no more than one answer", "[varlink]")
+{
+    Bench bench;
+    auto client = bench.client();
+    client.call("a.b.Keep");
+    bench.settle();
+    CHECK_FALSE(bench.kept().notify(number(1)));
+    CHECK(bench.kept().is_open());
+    bench.kept().reply(number(2));
+    bench.settle();
+    CHECK(client.replies() == Replies{said(2)});
+}
+
+TEST_CASE("who waits is told that the client went", "[varlink]")
+{
+    Bench bench;
+    auto client = bench.client();
+    client.call("a.b.Keep", ",\"more\":true");
+    // what it sent besides does not keep it alive
+    for (int i = 0; i < 100; i++)
+        client.call("a.b.Count");
+    bench.settle();
+    client.hang_up();
+    bench.settle();
+    CHECK(bench.closes == 1);
+    CHECK(bench.server->connection_count() == 0);
+    CHECK_FALSE(bench.kept().is_open());
+    CHECK_FALSE(bench.kept().notify(number(1)));
+    bench.kept().on_close([] { FAIL("nobody is there"); });
+    bench.kept().on_room([] { FAIL("nobody is there"); });
+    bench.kept().reply(number(2));
+    CHECK(bench.settle() == 0);
+    CHECK(bench.closes == 1);
+    CHECK(bench.troubles.empty());
+}
+
+TEST_CASE("a client that hangs up after its answer is told to nobody", "[varlink]")
+{
+    Bench bench;
+    auto client = bench.client();
+    client.call("a.b.Keep");
+    bench.settle();
+    bench.kept().reply(number(1));
+    bench.settle();
+    client.hang_up();
+    bench.settle();
+    CHECK(bench.closes == 0);
+}
+
+TEST_CASE("a client that sends no more is answered, and then hung up on", "[varlink]")
+{
+    Bench bench;
+    auto client = bench.client();
+    client.call("a.b.Keep");
+    client.call("a.b.Count");
+    client.half_close();
+    bench.settle();
+    CHECK_FALSE(client.is_at_end());
+    CHECK(bench.settle() == 0);
+    bench.kept().reply(number(7));
+    bench.settle();
+    CHECK(client.replies() == Replies{said(7), said(0)});
+    CHECK(client.is_at_end());
+    CHECK(bench.server->connection_count() == 0);
+    CHECK(bench.troubles.empty());
+}
+
+TEST_CASE("a client that says it reads no more is let go when there is something to say",
+          "[varlink]")
+{
+    Bench bench;
+    const auto client = bench.client();
+    client.call("a.b.Keep", ",\"more\":true");
+    bench.settle();
+    client.stop_reading();
+    CHECK(bench.settle() == 0);
+    CHECK(bench.server->connection_count() == 1);
+    CHECK(bench.kept().notify(number(1)));
+    bench.settle();
+    CHECK(bench.server->connection_count() == 0);
+    CHECK(bench.closes == 1);
+    CHECK(bench.troubles.empty());
+}
+
+TEST_CASE("a client that sends no more may wait for its last answer", "[varlink]")
+{
+    Bench bench;
+    auto client = bench.client();
+    client.call("a.b.Keep");
+    client.half_close();
+    bench.settle();
+    CHECK_FALSE(client.is_at_end());
+    bench.kept().reply(number(7));
+    bench.settle();
+    CHECK(client.replies() == Replies{said(7)});
+    CHECK(client.is_at_end());
+}
+
+TEST_CASE("half a message before the end is forgotten", "[varlink]")
+{
+    const Bench bench;
+    auto client = bench.client();
+    client.call("a.b.Count");
+    REQUIRE(client.send("{\"method\""));
+    client.half_close();
+    bench.settle();
+    CHECK(client.replies() == Replies{said(0)});
+    CHECK(client.is_at_end());
+}
+
+TEST_CASE("what is no call ends the connection after the calls before it", "[varlink]")
+{
+    const auto wrong = GENERATE(as<std::string>(), "\0"s, "x\0"s, "{}\0"s, "[[[[[[[[[[[[[[[[[[[\0"s,
+                                std::string(70'000, 'x'), "{\"method\":\"a.B\",\"more\":1}\0"s);
+    const Bench bench;
+    auto client = bench.client();
+    client.call("a.b.Count");
+    REQUIRE(client.send(wrong));
+    client.call("a.b.Count");
+    bench.settle();
+    const auto replies = client.replies();
+    REQUIRE(replies.size() == 2);
+    CHECK(replies[0] == said(0));
+    CHECK(replies[1].find(R"({"error":"io.rdmad.ProtocolError","parameters":{"reason":")") == 0);
+    CHECK(client.is_at_end());
+    CHECK(bench.count == 1);
+    CHECK(bench.server->connection_count() == 0);
+    REQUIRE(bench.troubles.size() == 1);
+    CHECK(bench.troubles[0].find("dropped a client that sent what is no call: ") == 0);
+    CHECK(bench.troubles[0].find("(of user " + std::to_string(geteuid()) + ")") !=
+          std::string::npos);
+}
+
+TEST_CASE("many that misbehave make one line", "[varlink]")
+{
+    const Bench bench;
+    for (int i = 0; i < 50; i++)
+        CHECK(bench.client().send("x\0"s));
+    bench.settle();
+    CHECK(bench.troubles.size() == 1);
+    CHECK(bench.changes == 100);
+}
+
+TEST_CASE("a slow reader is told less, and told when there is room", "[varlink]")
+{
+    Bench bench(with_output(500'000));
+    auto client = bench.client();
+    client.call("a.b.Keep", ",\"more\":true");
+    bench.settle();
+    size_t rooms = 0;
+    const auto told = fill(bench);
+    REQUIRE(told < 100);
+    bench.kept().on_room([&] {
+        rooms++;
+        // as much as ever
+        auto much = Json::object();
+        much["x"] = std::string(499'000, 'x');
+        CHECK(bench.kept().notify(much));
+    });
+    bench.settle();
+    CHECK(bench.settle() == 0);
+    CHECK(rooms == 0);
+    client.receive(60'000);
+    bench.settle();
+    CHECK(rooms == 0);
+    // so little at a time that the queue empties in steps
+    for (int i = 0; i < 200; i++, bench.settle())
+        client.receive(20'000);
+    CHECK(client.replies().size() == told + 1);
+    CHECK(rooms == 1);
+    CHECK(bench.troubles.empty());
+    CHECK(bench.closes == 0);
+}
+
+TEST_CASE("who asks for room late is told as well", "[varlink]")
+{
+    Bench bench(with_output(200'000));
+    auto client = bench.client();
+    client.call("a.b.Keep", ",\"more\":true");
+    bench.settle();
+    size_t rooms = 0;
+    bench.kept().on_room([&] { rooms++; });
+    bench.settle();
+    CHECK(rooms == 0);
+    bench.kept().on_room(nullptr);
+    fill(bench);
+    for (int i = 0; i < 100; i++, bench.settle())
+        client.receive();
+    bench.kept().on_room([&] { rooms++; });
+    CHECK(rooms == 0);
+    bench.settle();
+    CHECK(rooms == 1);
+    // nothing was said in vain since
+    bench.kept().on_room([&] { rooms++; });
+    bench.settle();
+    CHECK(rooms == 1);
+}
+
+TEST_CASE("an answer that does not fit ends the connection", "[varlink]")
+{
+    Bench bench(with_output(200'000));
+    auto client = bench.client();
+    client.call("a.b.Keep", ",\"more\":true");
+    bench.settle();
+    fill(bench);
+    bench.kept().reply(big());
+    // from the event loop, not out of reply()
+    CHECK(bench.server->connection_count() == 1);
+    bench.settle();
+    CHECK(bench.server->connection_count() == 0);
+    CHECK(bench.closes == 0);
+    REQUIRE(bench.troubles.size() == 1);
+    CHECK(bench.troubles[0].find("dropped a client that does not read its answers") == 0);
+}
+
+TEST_CASE("one answer above the limit ends the connection", "[varlink]")
+{
+    Bench bench(with_output(50'000));
+    auto client = bench.client();
+    client.call("a.b.Keep", ",\"more\":true");
+    bench.settle();
+    const bool is_last = GENERATE(true, false);
+    if (is_last)
+        bench.kept().reply(big());
+    else
+        CHECK_FALSE(bench.kept().notify(big()));
+    CHECK_FALSE(bench.kept().is_open());
+    bench.settle();
+    CHECK(bench.server->connection_count() == 0);
+    CHECK(bench.closes == (is_last ? 0 : 1));
+    CHECK(bench.troubles.size() == 1);
+    CHECK(client.replies().empty());
+}
+
+TEST_CASE("after an answer above the limit nothing more is said", "[varlink]")
+{
+    Bench bench(with_output(50'000));
+    auto client = bench.client();
+    client.call("a.b.Keep", ",\"more\":true");
+    bench.settle();
+    CHECK_FALSE(bench.kept().notify(big()));
+    bench.kept().reply(number(1));
+    bench.settle();
+    CHECK(client.replies().empty());
+    CHECK(client.is_at_end());
+}
+
+TEST_CASE("a client that reads nothing for a while is dropped", "[varlink]")
+{
+    Bench bench({.output_bytes = 500'000, .stall = std::chrono::milliseconds(100)});
+    auto client = bench.client();
+    client.call("a.b.Keep", ",\"more\":true");
+    bench.settle();
+    fill(bench);
+    CHECK(bench.server->connection_count() == 1);
+    CHECK(bench.time_until_connections(0) < std::chrono::seconds(10));
+    CHECK(bench.closes == 1);
+    REQUIRE(bench.troubles.size() == 1);
+    CHECK(bench.troubles[0].find("dropped a client that does not read its answers") == 0);
+}
+
+TEST_CASE("a client that reads slowly is not dropped", "[varlink]")
+{
+    Bench bench({.output_bytes = 5'000'000, .stall = std::chrono::milliseconds(3000)});
+    auto client = bench.client();
+    client.call("a.b.Keep", ",\"more\":true");
+    bench.settle();
+    fill(bench);
+    for (int i = 0; i < 9; i++) {
+        client.receive(200'000);
+        bench.run_for(std::chrono::milliseconds(400));
+    }
+    CHECK(bench.server->connection_count() == 1);
+    while (client.receive() > 0)
+        bench.settle();
+    // all is read: no timer is left, nothing wakes up
+    const auto start = std::chrono::steady_clock::now();
+    CHECK(sd_event_run(bench.event.get(), 2'000'000) == 0);
+    CHECK(std::chrono::steady_clock::now() - start >= std::chrono::milliseconds(1950));
+    CHECK(bench.server->connection_count() == 1);
+}
+
+TEST_CASE("a client that does not read its answers has no further calls run", "[varlink]")
+{
+    Bench bench;
+    const auto client = bench.client();
+    const auto echo = "{\"method\":\"a.b.Echo\",\"parameters\":{\"x\":\"" + big_text() + "\"}}\0"s;
+    size_t sent = 0;
+    while (sent < 1000 && client.send(echo)) {
+        sent++;
+        bench.settle();
+    }
+    // its socket and ours are full
+    CHECK(sent < 30);
+    CHECK(bench.server->connection_count() == 1);
+}
+
+TEST_CASE("a call outlives the server", "[varlink]")
+{
+    Bench bench;
+    auto client = bench.client();
+    client.call("a.b.Keep", ",\"more\":true");
+    bench.settle();
+    bench.server.reset();
+    CHECK(bench.closes == 1);
+    CHECK(client.is_at_end());
+    auto& call = bench.kept();
+    CHECK_FALSE(call.is_open());
+    CHECK_FALSE(call.notify(number(1)));
+    const auto token = std::make_shared<int>();
+    call.on_room([token] { FAIL("nobody is there"); });
+    call.on_close([token] { FAIL("nobody is there"); });
+    CHECK(token.use_count() == 1);
+    call.reply(number(1));
+    call.fail_permission();
+    CHECK(call.method() == "a.b.Keep");
+    CHECK(bench.settle() == 0);
+}
+
+TEST_CASE("a handler may end the server", "[varlink]")
+{
+    Bench bench;
+    const bool is_before = GENERATE(true, false);
+    bench.server->add_interface("a.end", "", {{"Now", [&](const auto& call) {
+                                                   if (is_before)
+                                                       call->reply(number(1));
+                                                   bench.server.reset();
+                                                   call->reply(number(2));
+                                               }}});
+    auto client = bench.client();
+    client.call("a.end.Now");
+    client.call("a.end.Now");
+    bench.settle();
+    CHECK(client.is_at_end());
+}
+
+TEST_CASE("any callback may end the server", "[varlink]")
+{
+    Bench bench(with_output(200'000));
+    const auto end = [&] { bench.server.reset(); };
+    SECTION("on_close")
+    {
+        auto client = bench.client();
+        client.call("a.b.Keep");
+        bench.settle();
+        bench.kept().on_close(end);
+        client.hang_up();
+        bench.settle();
+    }
+    SECTION("on_room")
+    {
+        auto client = bench.client();
+        client.call("a.b.Keep", ",\"more\":true");
+        bench.settle();
+        fill(bench);
+        bench.kept().on_room(end);
+        for (int i = 0; i < 100; i++, bench.settle())
+            client.receive();
+    }
+    SECTION("on_connections_changed, when one comes")
+    {
+        bench.server->on_connections_changed(end);
+        const auto client = bench.client();
+    }
+    SECTION("on_connections_changed, when one goes")
+    {
+        auto client = bench.client();
+        bench.server->on_connections_changed(end);
+        client.hang_up();
+        bench.settle();
+    }
+    SECTION("on_trouble")
+    {
+        bench.server->on_trouble([&](const std::string&) { bench.server.reset(); });
+        const auto client = bench.client();
+        CHECK(client.send("x\0"s));
+        bench.settle();
+    }
+    CHECK_FALSE(bench.server);
+}
+
+TEST_CASE("a call may own itself by its callbacks", "[varlink]")
+{
+    Bench bench(with_output(200'000));
+    std::weak_ptr<Call> weak;
+    bench.server->add_interface("a.own", "", {{"Own", [&](const std::shared_ptr<Call>& call) {
+                                                   weak = call;
+                                                   call->on_close([call] { call->reply({}); });
+                                                   call->on_room([call] { call->reply({}); });
+                                               }}});
+    auto client = bench.client();
+    client.call("a.own.Own", ",\"more\":true");
+    bench.settle();
+    REQUIRE_FALSE(weak.expired());
+    SECTION("until it is answered")
+    {
+        weak.lock()->reply(number(1));
+    }
+    SECTION("until the client goes")
+    {
+        client.hang_up();
+    }
+    SECTION("until it was answered for that there is room")
+    {
+        while (weak.lock()->notify(big()))
+            bench.settle();
+        for (int i = 0; i < 100; i++, bench.settle())
+            client.receive();
+    }
+    SECTION("until the server ends")
+    {
+        bench.server.reset();
+    }
+    bench.settle();
+    CHECK(weak.expired());
+}
+
+TEST_CASE("no more clients than the limit are served", "[varlink]")
+{
+    Bench bench({.connections = 2});
+    auto first = bench.client();
+    auto second = bench.client();
+    auto third = bench.client();
+    CHECK(third.replies() == Replies{turned_away});
+    CHECK(third.is_at_end());
+    CHECK(bench.server->connection_count() == 2);
+    CHECK(bench.changes == 2);
+    REQUIRE(bench.troubles.size() == 1);
+    CHECK(bench.troubles[0].find("too many connections") == 0);
+    first.hang_up();
+    bench.settle();
+    CHECK(bench.server->connection_count() == 1);
+    CHECK(bench.changes == 3);
+    auto fourth = bench.client();
+    fourth.call("a.b.Count");
+    bench.settle();
+    CHECK(fourth.replies() == Replies{said(0)});
+}
+
+TEST_CASE("a user has no more clients than its limit, root has", "[varlink]")
+{
+    Bench bench({.connections_per_uid = 2});
+    const auto first = connected_as(bench, stranger);
+    const auto second = connected_as(bench, stranger);
+    auto third = connected_as(bench, stranger);
+    CHECK(third.replies() == Replies{turned_away});
+    CHECK(third.is_at_end());
+    if (geteuid() != 0)
+        return;
+    auto other = connected_as(bench, stranger - 1);
+    std::vector<Client> clients;
+    for (int i = 0; i < 5; i++)
+        clients.push_back(bench.client());
+    CHECK(other.replies().empty());
+    CHECK_FALSE(other.is_at_end());
+    CHECK_FALSE(clients.back().is_at_end());
+    CHECK(bench.server->connection_count() == 8);
+}
+
+TEST_CASE("without a file descriptor the server waits for one", "[varlink]")
+{
+    Bench bench;
+    // the client has its own already
+    auto client = unix_socket();
+    std::vector<UniqueFd> all;
+    rlimit old{};
+    REQUIRE(getrlimit(RLIMIT_NOFILE, &old) == 0);
+    const rlimit few{.rlim_cur = 100, .rlim_max = old.rlim_max};
+    REQUIRE(setrlimit(RLIMIT_NOFILE, &few) == 0);
+    while (all.empty() || all.back())
+        all.emplace_back(dup(0));
+    bench.place.connect(client.get());
+    const auto rounds = bench.settle();
+    const auto waiting = bench.server->connection_count();
+    all.clear();
+    setrlimit(RLIMIT_NOFILE, &old);
+    CHECK(rounds <= 2);
+    CHECK(waiting == 0);
+    REQUIRE(bench.troubles.size() == 1);
+    CHECK(bench.troubles[0] == "cannot take a connection: "s + strerror(EMFILE));
+    const auto time = bench.time_until_connections(1);
+    CHECK(time > std::chrono::milliseconds(800));
+    CHECK(time < std::chrono::seconds(10));
+}
+
+TEST_CASE("a socket that does not listen is refused", "[varlink]")
+{
+    Bench bench;
+    CHECK(error_of(bench.server->listen(unix_socket())) == EINVAL);
+    CHECK(error_of(bench.server->listen(UniqueFd(open("/dev/null", O_RDONLY)))) != 0);
+    CHECK(error_of(bench.server->listen(UniqueFd())) != 0);
+}
+
+TEST_CASE("the server does not wait for a client that thought better of it", "[varlink]")
+{
+    Bench bench;
+    const Place place;
+    auto socket = place.listening();
+    const UniqueFd same(dup(socket.get()));
+    REQUIRE(error_of(bench.server->listen(std::move(socket))) == 0);
+    CHECK((fcntl(same.get(), F_GETFL) & O_NONBLOCK) != 0);
+    // both sockets serve
+    const Client first(place.connected());
+    const auto second = bench.client();
+    CHECK(bench.server->connection_count() == 2);
+}
+
+TEST_CASE("sockets of clients are closed in programs that are started", "[varlink]")
+{
+    const Bench bench;
+    const int before = dup(0);
+    close(before);
+    auto socket = bench.place.connected();
+    bench.settle();
+    // the server's end has the next free number
+    CHECK((fcntl(before + 1, F_GETFD) & FD_CLOEXEC) != 0);
+    CHECK((fcntl(before + 1, F_GETFL) & O_NONBLOCK) != 0);
+}
+
+TEST_CASE("an idle server with clients does not wake up", "[varlink]")
+{
+    Bench bench;
+    auto idle = bench.client();
+    auto waiting = bench.client();
+    waiting.call("a.b.Keep", ",\"more\":true");
+    auto half = bench.client();
+    CHECK(half.send("{"));
+    bench.settle();
+    CHECK(sd_event_run(bench.event.get(), 300'000) == 0);
+    CHECK(bench.server->connection_count() == 3);
+}

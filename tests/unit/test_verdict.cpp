@@ -1,0 +1,693 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+#include "daemon/supervisor/verdict.hpp"
+#include "tests/catch.hpp"
+
+#include <string>
+
+using namespace rdmad;
+using config::Require;
+using config::Restart;
+using systemd::UnitState;
+
+namespace {
+
+constexpr uint64_t second = 1'000'000;
+/// When the unit of most tests began to run, and when it ceased to.
+constexpr uint64_t began = 100 * second;
+constexpr uint64_t ended = 200 * second;
+constexpr uint64_t now = 1000 * second;
+
+Member port(const std::string& guid, uint32_t index = 1)
+{
+    return {.binding = "50-a.binding", .device = "mlx5_0", .index = index, .port = 1, .guid = guid};
+}
+
+UnitState never_ran()
+{
+    return {.load_state = "loaded", .active_state = "inactive", .file_state = "static"};
+}
+
+UnitState running(uint64_t since = began)
+{
+    auto unit = never_ran();
+    unit.active_state = "active";
+    unit.inactive_exit = since;
+    return unit;
+}
+
+UnitState down(const std::string& active_state = "inactive", uint64_t since = ended)
+{
+    auto unit = running();
+    unit.active_state = active_state;
+    unit.active_exit = unit.state_change = since;
+    return unit;
+}
+
+/// A binding that needs one port, which is there and tied.
+Group satisfied()
+{
+    return {.present = {port("a")}, .is_anchored = true};
+}
+
+/// A binding whose one port went.
+Group bereft(uint64_t removed)
+{
+    return {.lost = {{port("a"), removed}}, .is_anchored = true};
+}
+
+/// A binding whose one port went, and is there again.
+Group restored(uint64_t removed)
+{
+    return {.present = {port("a", 2)}, .lost = {{port("a"), removed, true}}, .is_anchored = true};
+}
+
+/// As the Supervisor leaves it after a look at the running unit.
+Memory of_running()
+{
+    return {.is_known = true, .was_up = true, .began = began, .file_state = "static"};
+}
+
+/// Of a unit that is down and that an unplug stopped.
+Memory of_unplugged()
+{
+    auto memory = of_running();
+    memory.was_up = false;
+    memory.stop = {Stop::Cause::unplug, ended, 1, port("a")};
+    return memory;
+}
+
+/// rdmad has asked for a start of that.
+Memory of_asked()
+{
+    auto memory = of_unplugged();
+    memory.is_asked = true;
+    return memory;
+}
+
+Verdict look(const Memory& memory, const UnitState& unit, std::vector<Group> groups,
+             const std::string& job_result = "")
+{
+    return judge(memory, {.unit = unit,
+                          .groups = std::move(groups),
+                          .now = 7,
+                          .now_monotonic = now,
+                          .job_result = job_result});
+}
+
+Stop::Cause cause_of(const Verdict& verdict)
+{
+    REQUIRE(verdict.memory.stop.has_value());
+    return verdict.memory.stop->cause;
+}
+
+} // namespace
+
+// -- at first sight -------------------------------------------------------------------------------
+
+TEST_CASE("a unit that never ran is started when its port is there", "[verdict]")
+{
+    const auto verdict = look({}, never_ran(), {satisfied()});
+    CHECK(verdict.action == Action::start);
+    CHECK(verdict.memory.is_known);
+    CHECK(verdict.memory.is_wanted);
+    CHECK(verdict.memory.is_asked);
+    CHECK_FALSE(verdict.memory.stop.has_value());
+}
+
+TEST_CASE("a unit that somebody stopped before it was bound is left alone", "[verdict]")
+{
+    const auto* state = GENERATE("inactive", "failed", "deactivating");
+    const auto verdict = look({}, down(state), {satisfied()});
+    CHECK(verdict.action == Action::none);
+    CHECK(verdict.memory.is_known);
+    CHECK_FALSE(verdict.memory.is_wanted);
+    CHECK_FALSE(verdict.memory.stop.has_value());
+    CHECK(verdict.reason == "is left alone: it was stopped before it was bound");
+    // and stays so
+    CHECK(look(verdict.memory, down(state), {satisfied()}).action == Action::none);
+}
+
+TEST_CASE("a unit that runs when it is bound is just watched", "[verdict]")
+{
+    const auto verdict = look({}, running(), {satisfied()});
+    CHECK(verdict.action == Action::none);
+    CHECK(verdict.memory == of_running());
+    CHECK(verdict.reason == "runs");
+}
+
+TEST_CASE("a unit that is up clears all that was held against it", "[verdict]")
+{
+    const auto* state = GENERATE("active", "activating", "reloading", "refreshing");
+    auto before = of_asked();
+    before.is_wanted = GENERATE(true, false);
+    before.stop->cause = Stop::Cause::other;
+    auto unit = running(300 * second);
+    unit.active_state = state;
+    unit.file_state = "enabled";
+    const auto verdict = look(before, unit, {satisfied()}, "done");
+    CAPTURE(state);
+    CHECK(verdict.action == Action::none);
+    CHECK(verdict.memory == Memory{.is_known = true,
+                                   .was_up = true,
+                                   .is_wanted = true,
+                                   .is_asked = false,
+                                   .began = 300 * second,
+                                   .file_state = "enabled"});
+}
+
+TEST_CASE("what PID 1 does not say of a unit's file stays as it was", "[verdict]")
+{
+    auto unit = running();
+    unit.file_state.clear();
+    CHECK(look(of_running(), unit, {satisfied()}).memory.file_state == "static");
+}
+
+// -- who stopped it -------------------------------------------------------------------------------
+
+TEST_CASE("time tells who stopped a unit", "[verdict]")
+{
+    struct Row {
+        const char* state;
+        uint64_t removed;
+        Stop::Cause cause;
+    };
+    // a failure may come up to 5 s before the device goes
+    const auto row = GENERATE(Row{"inactive", ended - 50 * second, Stop::Cause::unplug},
+                              Row{"inactive", ended - 1, Stop::Cause::unplug},
+                              Row{"inactive", ended, Stop::Cause::unplug},
+                              Row{"inactive", ended + 1, Stop::Cause::other},
+                              Row{"inactive", ended + 5 * second, Stop::Cause::other},
+                              Row{"deactivating", ended, Stop::Cause::unplug},
+                              Row{"deactivating", ended + 1, Stop::Cause::other},
+                              Row{"failed", ended - 1, Stop::Cause::unplug},
+                              Row{"failed", ended + 5 * second, Stop::Cause::unplug},
+                              Row{"failed", ended + 5 * second + 1, Stop::Cause::failure});
+    CAPTURE(row.state, row.removed);
+    const bool is_unplug = row.cause == Stop::Cause::unplug;
+    const auto verdict = look(of_running(), down(row.state), {bereft(row.removed)});
+    CHECK(verdict.action == Action::none);
+    CHECK(verdict.memory.is_wanted == is_unplug);
+    CHECK_FALSE(verdict.memory.was_up);
+    CHECK(verdict.memory.stop == Stop{row.cause, ended, 7, is_unplug ? port("a") : Member()});
+}
+
+TEST_CASE("a port of which nobody knows when it went may have stopped the unit", "[verdict]")
+{
+    const auto* state = GENERATE("inactive", "failed");
+    CHECK(cause_of(look(of_running(), down(state), {bereft(0)})) == Stop::Cause::unplug);
+}
+
+TEST_CASE("a stop without any loss is none of an unplug", "[verdict]")
+{
+    CHECK(cause_of(look(of_running(), down(), {satisfied()})) == Stop::Cause::other);
+    CHECK(cause_of(look(of_running(), down("failed"), {satisfied()})) == Stop::Cause::failure);
+    CHECK(cause_of(look(of_running(), down(), {})) == Stop::Cause::other);
+}
+
+TEST_CASE("a unit that was stopped while it started went down with its last change", "[verdict]")
+{
+    auto unit = down();
+    unit.inactive_exit = ended - 2; // the time it was active is that of an earlier run
+    unit.active_exit = began - second;
+    auto memory = of_running();
+    memory.began = unit.inactive_exit;
+    CHECK(cause_of(look(memory, unit, {bereft(ended - 1)})) == Stop::Cause::unplug);
+    CHECK(cause_of(look(memory, unit, {bereft(ended + 1)})) == Stop::Cause::other);
+}
+
+TEST_CASE("what an administrator stopped before the unplug stays stopped", "[verdict]")
+{
+    const auto stopped = look(of_running(), down(), {satisfied()});
+    const auto unplugged = look(stopped.memory, down(), {bereft(ended + 1)});
+    const auto returned = look(unplugged.memory, down(), {restored(ended + 1)});
+    for (const auto* verdict : {&stopped, &unplugged, &returned}) {
+        CHECK(verdict->action == Action::none);
+        CHECK_FALSE(verdict->memory.is_wanted);
+        CHECK(verdict->reason == "is left alone: it was stopped, or ended by itself");
+    }
+}
+
+TEST_CASE("what an unplug stopped is started once when the port returns", "[verdict]")
+{
+    const auto stopped = look(of_running(), down(), {bereft(ended)});
+    CHECK(stopped.reason == "waits for the return of port a of mlx5_0");
+    const auto still = look(stopped.memory, down(), {bereft(ended)});
+    CHECK(still.memory == stopped.memory);
+    const auto returned = look(still.memory, down(), {restored(ended)});
+    CHECK(returned.action == Action::start);
+    CHECK(look(returned.memory, down(), {satisfied()}).action == Action::none);
+}
+
+TEST_CASE("a stop is judged once", "[verdict]")
+{
+    const auto stopped = look(of_running(), down(), {satisfied()});
+    // a note of a removal that comes late, or a clock that jumps, does not change what was said
+    CHECK(look(stopped.memory, down(), {bereft(ended - 1)}).memory.stop == stopped.memory.stop);
+    const auto unplugged = look(of_running(), down(), {bereft(ended)});
+    CHECK(look(unplugged.memory, down(), {bereft(ended + 1)}).memory == unplugged.memory);
+}
+
+TEST_CASE("the loss that a unit failed of may be known later", "[verdict]")
+{
+    const auto failed = look(of_running(), down("failed"), {satisfied()});
+    CHECK(cause_of(failed) == Stop::Cause::failure);
+    CHECK_FALSE(failed.memory.is_wanted);
+    CHECK(failed.reason == "is left alone: it failed");
+    const auto known = look(failed.memory, down("failed"), {bereft(ended + 5 * second)});
+    CHECK(cause_of(known) == Stop::Cause::unplug);
+    CHECK(known.memory.stop->lost == port("a"));
+    CHECK(known.memory.is_wanted);
+    const auto returned = look(known.memory, down("failed"), {restored(ended + 5 * second)});
+    CHECK(returned.action == Action::start);
+
+    const auto unrelated = look(failed.memory, down("failed"), {bereft(ended + 5 * second + 1)});
+    CHECK(cause_of(unrelated) == Stop::Cause::failure);
+    CHECK_FALSE(unrelated.memory.is_wanted);
+}
+
+TEST_CASE("a failure stays what it was, and when, though it is looked at again", "[verdict]")
+{
+    const auto* result = GENERATE("", "dependency");
+    const auto failed = *result ? look(of_asked(), down(), {satisfied()}, result)
+                                : look(of_running(), down("failed"), {satisfied()});
+    REQUIRE(cause_of(failed) == Stop::Cause::failure);
+    const auto again = judge(
+        failed.memory,
+        {.unit = down("failed"), .groups = {satisfied()}, .now = 8, .now_monotonic = now + second});
+    CHECK(again.memory == failed.memory);
+    // "systemctl reset-failed"
+    CHECK(look(failed.memory, down("inactive"), {satisfied()}).memory == failed.memory);
+}
+
+TEST_CASE("a start that failed long before the port goes failed of something else", "[verdict]")
+{
+    const auto failed = look(of_asked(), down(), {satisfied()}, "dependency");
+    REQUIRE(cause_of(failed) == Stop::Cause::failure);
+    const auto later = [&](uint64_t removed) {
+        return judge(failed.memory, {.unit = down(),
+                                     .groups = {bereft(removed)},
+                                     .now = 8,
+                                     .now_monotonic = now + 3600 * second});
+    };
+    CHECK(cause_of(later(now + 5 * second)) == Stop::Cause::unplug);
+    CHECK(cause_of(later(now + 5 * second + 1)) == Stop::Cause::failure);
+    CHECK_FALSE(later(now + 3000 * second).memory.is_wanted);
+}
+
+TEST_CASE("a run that nobody saw is judged, too", "[verdict]")
+{
+    // rdmad was away, or the unit is quick
+    auto before = of_running();
+    before.was_up = false;
+    before.began = began - 10 * second;
+    CHECK(cause_of(look(before, down(), {bereft(ended)})) == Stop::Cause::unplug);
+    CHECK(cause_of(look(before, down(), {satisfied()})) == Stop::Cause::other);
+    CHECK(look(before, down(), {satisfied()}).memory.began == began);
+}
+
+TEST_CASE("a loss before a run that nobody saw did not end that run", "[verdict]")
+{
+    auto before = of_unplugged();
+    before.began = began - 50 * second;
+    const auto verdict = look(before, down(), {restored(began - 1)});
+    CHECK(cause_of(verdict) == Stop::Cause::other);
+    CHECK(verdict.action == Action::none);
+    CHECK(cause_of(look(before, down(), {bereft(began)})) == Stop::Cause::unplug);
+}
+
+TEST_CASE("where one port would do, all that it ran with had to go", "[verdict]")
+{
+    const auto any = [](std::vector<Loss> lost, bool has_kept) {
+        return Group{.require = Require::any,
+                     .lost = std::move(lost),
+                     .has_kept = has_kept,
+                     .is_anchored = true};
+    };
+    const Loss before = {port("a"), ended - 1};
+    const Loss after = {port("b"), ended + 1};
+    CHECK(cause_of(look(of_running(), down(), {any({before}, false)})) == Stop::Cause::unplug);
+    CHECK(cause_of(look(of_running(), down(), {any({before}, true)})) == Stop::Cause::other);
+    CHECK(cause_of(look(of_running(), down(), {any({before, after}, false)})) ==
+          Stop::Cause::other);
+    CHECK(cause_of(look(of_running(), down(), {any({before, before}, false)})) ==
+          Stop::Cause::unplug);
+    CHECK(cause_of(look(of_running(), down("failed"), {any({before, after}, false)})) ==
+          Stop::Cause::unplug);
+    // where all are needed one is enough
+    CHECK(
+        cause_of(look(of_running(), down(), {Group{.lost = {after, before}, .has_kept = true}})) ==
+        Stop::Cause::unplug);
+}
+
+TEST_CASE("of several bindings the one that broke counts", "[verdict]")
+{
+    const auto verdict = look(of_running(), down(), {satisfied(), bereft(ended)});
+    CHECK(cause_of(verdict) == Stop::Cause::unplug);
+    CHECK(cause_of(look(of_running(), down(), {bereft(ended + 1), satisfied()})) ==
+          Stop::Cause::other);
+}
+
+// -- when it is started ---------------------------------------------------------------------------
+
+TEST_CASE("a unit that still stops is started behind that when its port is there", "[verdict]")
+{
+    auto unit = down("deactivating");
+    unit.has_job = true;
+    const auto verdict = look(of_running(), unit, {restored(ended)});
+    CHECK(verdict.action == Action::start);
+    CHECK(verdict.reason == "starts as soon as it has stopped");
+    CHECK(look(verdict.memory, unit, {satisfied()}).action == Action::none);
+    CHECK(look(verdict.memory, down(), {satisfied()}).action == Action::none);
+}
+
+TEST_CASE("what stands in the way of a start is told, and the unit stays wanted", "[verdict]")
+{
+    struct Row {
+        const char* reason;
+        UnitState unit;
+        Group group;
+    };
+    const auto with = [](auto change) {
+        auto unit = down();
+        change(unit);
+        return unit;
+    };
+    const auto masked = with([](UnitState& unit) { unit.load_state = "masked"; });
+    const auto gone = with([](UnitState& unit) { unit.load_state = "not-found"; });
+    const auto disabled = with([](UnitState& unit) { unit.file_state = "disabled"; });
+    const auto starting = with([](UnitState& unit) { unit.has_job = true; });
+    const auto group = [](auto change) {
+        auto some = satisfied();
+        change(some);
+        return some;
+    };
+    const auto left = group([](Group& some) { some.restart = Restart::no; });
+    const auto unready = group([](Group& some) {
+        some.present.push_back(port("b"));
+        some.present[1].is_ready = false;
+    });
+    const auto all_unready = group([](Group& some) {
+        some.require = Require::any;
+        some.present[0].is_ready = false;
+    });
+    const auto incomplete = group([](Group& some) { some.expected = {"b", "c"}; });
+    const auto without_umad = group([](Group& some) {
+        some.node = config::BindingNode::umad;
+        some.expected = {"b"};
+    });
+    const auto untied = group([](Group& some) { some.is_anchored = false; });
+    const auto halved = group([](Group& some) { some.lost = {{port("b"), ended}}; });
+    const auto row =
+        GENERATE_COPY(Row{"is masked", masked, satisfied()},
+                      Row{"systemd cannot load it: not-found", gone, satisfied()},
+                      Row{"was disabled since it ran", disabled, satisfied()},
+                      Row{"is being started", starting, satisfied()},
+                      Row{"waits for a port that matches", down(), Group{.is_anchored = true}},
+                      Row{"waits for a port that matches", down(),
+                          Group{.require = Require::any, .is_anchored = true}},
+                      Row{"waits for the return of port a of mlx5_0", down(), bereft(ended)},
+                      Row{"waits for the return of port b of mlx5_0", down(), halved},
+                      Row{"waits for port b", down(), incomplete},
+                      Row{"waits for the umad node of port b", down(), without_umad},
+                      Row{"waits for the issm node of a port that matches", down(),
+                          Group{.node = config::BindingNode::issm, .is_anchored = true}},
+                      Row{"is left to others to start: Restart=no", down(), left},
+                      Row{"waits until port b of mlx5_0 is active", down(), unready},
+                      Row{"waits until port a of mlx5_0 is active", down(), all_unready},
+                      Row{"is being tied to its ports", down(), untied});
+    for (const auto& groups : {std::vector{row.group}, std::vector{satisfied(), row.group}}) {
+        const auto verdict = look(of_unplugged(), row.unit, groups);
+        CHECK(verdict.reason == row.reason);
+        CHECK(verdict.action == Action::none);
+        CHECK(verdict.memory == of_unplugged());
+    }
+}
+
+TEST_CASE("a unit without a binding is not started", "[verdict]")
+{
+    CHECK(look(of_unplugged(), down(), {}).reason == "is not bound");
+}
+
+TEST_CASE("where one port would do, one that is ready does", "[verdict]")
+{
+    auto group = satisfied();
+    group.require = Require::any;
+    group.present.push_back(port("b"));
+    group.present[0].is_ready = GENERATE(true, false);
+    group.present[1].is_ready = !group.present[0].is_ready;
+    group.lost = {{port("c"), ended}};
+    group.expected = {"c"};
+    CHECK(look(of_unplugged(), down(), {group}).action == Action::start);
+}
+
+TEST_CASE("a unit that is disabled as ever is started", "[verdict]")
+{
+    auto unit = down();
+    unit.file_state = "disabled";
+    auto memory = of_unplugged();
+    memory.file_state = GENERATE("disabled", "");
+    CHECK(look(memory, unit, {satisfied()}).action == Action::start);
+}
+
+// -- a start that was asked for -------------------------------------------------------------------
+
+TEST_CASE("a start is asked for once", "[verdict]")
+{
+    auto unit = down();
+    unit.has_job = GENERATE(true, false);
+    const auto verdict = look(of_asked(), unit, {satisfied()});
+    CHECK(verdict.action == Action::none);
+    CHECK(verdict.memory == of_asked());
+    CHECK(verdict.reason == "is being started");
+}
+
+TEST_CASE("a start that came to nothing is judged by why", "[verdict]")
+{
+    struct Row {
+        const char* result;
+        Group group;
+        Stop::Cause cause;
+    };
+    const auto row = GENERATE(Row{"canceled", bereft(now - 1), Stop::Cause::unplug},
+                              Row{"canceled", bereft(now), Stop::Cause::unplug},
+                              Row{"canceled", restored(now), Stop::Cause::unplug},
+                              Row{"dependency", bereft(now), Stop::Cause::unplug},
+                              Row{"canceled", satisfied(), Stop::Cause::other},
+                              Row{"canceled", bereft(now + 1), Stop::Cause::other},
+                              Row{"failed", satisfied(), Stop::Cause::failure},
+                              Row{"dependency", satisfied(), Stop::Cause::failure},
+                              Row{"timeout", satisfied(), Stop::Cause::failure},
+                              Row{"refused", satisfied(), Stop::Cause::failure});
+    CAPTURE(row.result, row.cause);
+    const auto verdict = look(of_asked(), down(), {row.group}, row.result);
+    const bool is_unplug = row.cause == Stop::Cause::unplug;
+    CHECK(cause_of(verdict) == row.cause);
+    CHECK(verdict.memory.stop->went_down == now);
+    CHECK(verdict.memory.is_wanted == is_unplug);
+    // one whose port is there again by now is asked for again
+    const bool is_back = is_unplug && !row.group.present.empty();
+    CHECK((verdict.action == Action::start) == is_back);
+    CHECK(verdict.memory.is_asked == is_back);
+}
+
+TEST_CASE("the end of a start that nobody asked for says nothing", "[verdict]")
+{
+    CHECK(look(of_unplugged(), down(), {bereft(ended)}, "canceled").memory == of_unplugged());
+}
+
+TEST_CASE("a unit that started as its port went is stopped, and stays wanted", "[verdict]")
+{
+    const uint64_t removed = 299 * second;
+    const auto late = look(of_asked(), running(300 * second), {bereft(removed)});
+    CHECK(late.action == Action::stop);
+    CHECK(late.memory.was_up);
+    auto unit = down("inactive", 301 * second);
+    unit.inactive_exit = 300 * second;
+    const auto stopped = look(late.memory, unit, {bereft(removed)});
+    CHECK(cause_of(stopped) == Stop::Cause::unplug);
+    CHECK(stopped.memory.is_wanted);
+    CHECK(look(stopped.memory, unit, {restored(removed)}).action == Action::start);
+}
+
+TEST_CASE("a unit that started as its port went stays wanted though PID 1 stops it late",
+          "[verdict]")
+{
+    const auto require = GENERATE(Require::all, Require::any);
+    const uint64_t removed = GENERATE(299 * second, 301 * second);
+    const auto group_of = [&](const std::vector<Member>& members) {
+        Group group = restored(removed);
+        group.require = require;
+        group.has_kept = members.size() > 1;
+        if (members.back() != port("a"))
+            group.lost.clear();
+        return group;
+    };
+    std::vector<Member> members = {port("a")};
+    Verdict verdict = {.memory = of_asked()};
+    int stops = 0;
+    for (int looks = 0; looks < 3; looks++) {
+        const auto group = group_of(members);
+        const bool was_up = verdict.memory.was_up;
+        verdict = look(verdict.memory, running(300 * second), {group});
+        stops += verdict.action == Action::stop;
+        members = members_after(members, was_up, verdict, {group});
+    }
+    CHECK(stops == 1);
+    auto unit = down("inactive", 305 * second);
+    unit.inactive_exit = 300 * second;
+    const auto stopped = look(verdict.memory, unit, {group_of(members)});
+    CHECK(cause_of(stopped) == Stop::Cause::unplug);
+    CHECK(stopped.memory.stop->lost == port("a"));
+    CHECK(stopped.action == Action::start);
+}
+
+TEST_CASE("a unit that is started again before rdmad saw it stop is no late start", "[verdict]")
+{
+    const auto late = look(of_asked(), running(300 * second), {restored(299 * second)});
+    CHECK(late.action == Action::stop);
+    const auto again = look(late.memory, running(310 * second), {restored(299 * second)});
+    CHECK(again.action == Action::none);
+    CHECK_FALSE(again.memory.is_asked);
+    CHECK_FALSE(again.memory.evicted_from.has_value());
+}
+
+TEST_CASE("a service that PID 1 restarts before it stops it is the one that is to stop",
+          "[verdict]")
+{
+    const auto late = look(of_asked(), running(300 * second), {bereft(299 * second)});
+    auto unit = running(301 * second);
+    unit.active_state = "activating";
+    const auto again = judge(late.memory, {.unit = unit,
+                                           .groups = {bereft(299 * second)},
+                                           .now = 7,
+                                           .now_monotonic = now,
+                                           .is_stop_coming = true});
+    CHECK(again.action == Action::none);
+    auto ended_unit = down("inactive", 302 * second);
+    ended_unit.inactive_exit = 301 * second;
+    const auto stopped = look(again.memory, ended_unit, {bereft(299 * second)});
+    CHECK(cause_of(stopped) == Stop::Cause::unplug);
+    CHECK(stopped.memory.is_wanted);
+}
+
+TEST_CASE("a run that began though rdmad's start came to nothing is somebody else's", "[verdict]")
+{
+    const auto* result = GENERATE("canceled", "dependency", "refused");
+    const auto verdict = look(of_asked(), running(300 * second), {restored(299 * second)}, result);
+    CHECK(verdict.action == Action::none);
+    CHECK_FALSE(verdict.memory.is_asked);
+    // PID 1 may be about to stop what its job has begun
+    auto busy = running(300 * second);
+    busy.has_job = true;
+    CHECK(look(of_asked(), busy, {restored(299 * second)}, result).action == Action::stop);
+    // or start anew what has failed
+    CHECK(look(of_asked(), running(300 * second), {restored(299 * second)}, "failed").action ==
+          Action::stop);
+}
+
+TEST_CASE("what is of a later stage waits for a late start to start anew", "[verdict]")
+{
+    const auto late = look(of_asked(), running(300 * second), {restored(299 * second)});
+    CHECK(late.is_coming);
+    CHECK(look(late.memory, running(300 * second), {restored(299 * second)}).is_coming);
+}
+
+TEST_CASE("a unit that somebody else starts without its port runs", "[verdict]")
+{
+    CHECK(look(of_unplugged(), running(300 * second), {bereft(ended)}).action == Action::none);
+    // one that has another port is not late
+    const Group other = {.require = Require::any, .lost = {{port("a"), ended}}, .has_kept = true};
+    CHECK(look(of_asked(), running(300 * second), {other}).action == Action::none);
+}
+
+// -- what it runs with ----------------------------------------------------------------------------
+
+TEST_CASE("what a unit runs with is known after each look", "[verdict]")
+{
+    using Members = std::vector<Member>;
+    const Members before = {port("a"), port("b")};
+    const auto after = [&](bool was_up, const Verdict& verdict, const Group& group) {
+        return members_after(before, was_up, verdict, {group});
+    };
+    const Verdict stays_down = {.memory = of_unplugged()};
+    const Verdict starts = {.memory = of_asked(), .action = Action::start};
+    const Verdict runs = {.memory = of_running()};
+    Verdict is_late = {.memory = of_running(), .action = Action::stop};
+    is_late.memory.evicted_from = port("b");
+
+    const Group one_left = {.present = {port("a")}, .lost = {{port("b"), 1}}, .has_kept = true};
+    const Group returned = {
+        .present = {port("a"), port("b", 2)}, .lost = {{port("b"), 1, true}}, .has_kept = true};
+    const Group renewed = {.present = {port("b", 2)}, .lost = {{port("b"), 1, true}}};
+
+    // down: what it ran with when it stopped
+    CHECK(after(true, stays_down, one_left) == before);
+    CHECK(after(false, stays_down, returned) == before);
+    // about to start: what is there, and what is still away
+    CHECK(after(false, starts, one_left) == before);
+    CHECK(after(false, starts, returned) == Members{port("a"), port("b", 2)});
+    CHECK(after(false, starts, renewed) == Members{port("b", 2)});
+    // up since this look: what went before is no matter
+    CHECK(after(false, runs, one_left) == Members{port("a")});
+    CHECK(after(false, runs, renewed) == Members{port("b", 2)});
+    // unless it went after the run had begun, which is seen late
+    auto late_loss = one_left;
+    late_loss.lost[0].removed = runs.memory.began;
+    CHECK(after(false, runs, late_loss) == before);
+    late_loss.lost[0].removed = 0;
+    CHECK(after(false, runs, late_loss) == Members{port("a")});
+    // up as before: what went may be about to stop it, and what is back is back once it did not
+    CHECK(after(true, runs, one_left) == before);
+    CHECK(after(true, runs, renewed) == Members{port("b", 2), port("b")});
+    CHECK(after(true, runs, returned) == Members{port("a"), port("b", 2)});
+    // PID 1 is about to stop it, though the port is back
+    auto tied = returned;
+    tied.lost[0].member.anchor = "rdmad-a.service:3:umad0.slice";
+    CHECK(after(true, runs, tied) == Members{port("a"), port("b", 2), tied.lost[0].member});
+    tied.require = config::Require::any;
+    CHECK(after(true, runs, tied) == Members{port("a"), port("b", 2)});
+    // up too late: what went is what stops it
+    CHECK(after(false, is_late, one_left) == before);
+    CHECK(after(false, is_late, renewed) == Members{port("b", 2), port("b")});
+    // each of them
+    const Group none_left = {.lost = {{port("a", 2), 1}, {port("b"), 1}}};
+    CHECK(after(false, is_late, none_left) == Members{port("a", 2), port("b")});
+    // until it has stopped, though it now has the port that is back
+    CHECK(after(true, is_late, returned) == Members{port("a"), port("b", 2), port("b")});
+}
+
+// -- ports ----------------------------------------------------------------------------------------
+
+TEST_CASE("a port is the same by its GUID, or else by its place", "[verdict]")
+{
+    const Member known = port("a");
+    auto other = known;
+    other.index = 9;
+    other.device = "mlx5_7";
+    other.path = "pci-1";
+    other.node_guid = "2";
+    CHECK(known.is_same_port(other));
+    other.guid = "b";
+    CHECK_FALSE(known.is_same_port(other));
+    other.guid.clear();
+    CHECK_FALSE(known.is_same_port(other));
+
+    const Member nameless = {.device = "siw0", .port = 1, .node_guid = "1", .path = "p"};
+    auto moved = nameless;
+    moved.device = "siw1";
+    moved.index = 9;
+    CHECK(nameless.is_same_port(moved));
+    for (auto change :
+         {+[](Member& member) { member.port = 2; }, +[](Member& member) { member.node_guid = "2"; },
+          +[](Member& member) { member.path = "q"; }}) {
+        auto different = nameless;
+        change(different);
+        CHECK_FALSE(nameless.is_same_port(different));
+    }
+}
+
+TEST_CASE("a port is described by its GUID, or else by its number", "[verdict]")
+{
+    CHECK(describe(port("0002c90300000a01")) == "port 0002c90300000a01 of mlx5_0");
+    CHECK(describe({.device = "siw0", .port = 3}) == "port 3 of siw0");
+}
