@@ -1,0 +1,43 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+#pragma once
+
+#include "ctl/answers.hpp"
+#include "ctl/binding_text.hpp"
+#include "ctl/table.hpp"
+
+// What "rdmactl bind" brings about, and how that is told. Pure.
+
+namespace rdmad::ctl {
+
+/// What rdmad makes of a file.
+struct Effect {
+    std::vector<std::string> matches = {};
+    std::vector<std::string> missing = {}; ///< GUIDs that the file names and that nothing has
+    std::vector<Unit> units = {};          ///< those that it binds now
+    std::vector<std::string> others = {};  ///< paths of other files that bind one of them
+};
+
+/// Of the file that has this name.
+[[nodiscard]] Effect effect_of(const Bindings& bindings, const std::string& name);
+
+/// Whether rdmad still asks systemd for a unit, ties it or starts it: soon it says more.
+[[nodiscard]] bool is_under_way(const Effect& effect);
+
+/// What was done.
+struct Bound {
+    std::string unit = {};
+    Added file = {};
+    bool is_new = true;
+    bool is_started = true;               ///< by rdmad, as Restart= has it
+    std::optional<Effect> effect = {};    ///< none: rdmad was not asked
+    std::vector<std::string> others = {}; ///< paths of other files that bind the unit
+};
+
+/// A line, and more for units that do not run.
+[[nodiscard]] std::string text_of(const Bound& bound, const Style& style);
+
+/// GUIDs that were given as those of ports and are those of devices, or the reverse.
+[[nodiscard]] std::vector<std::string> mixed_up(const BindRequest& request,
+                                                const std::vector<Device>& devices);
+
+} // namespace rdmad::ctl

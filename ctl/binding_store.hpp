@@ -1,0 +1,45 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+#pragma once
+
+#include "ctl/complaint.hpp"
+
+#include <string>
+#include <vector>
+
+namespace rdmad::ctl {
+
+/// The folders of .binding files, the first counts most.
+[[nodiscard]] const std::vector<std::string>& binding_folders();
+
+/// /etc/rdmad/binding.d, the folder that rdmactl writes to.
+class BindingStore {
+public:
+    /// root goes before the folder: empty, or the root of an image.
+    explicit BindingStore(std::string root) : root_(std::move(root)) {}
+
+    [[nodiscard]] std::string path_of(const std::string& name) const;
+
+    enum class Put { created, changed, same };
+    /// All of it on the disk, or nothing. A file that rdmactl did not write stays, which is a
+    /// complaint.
+    [[nodiscard]] Answer<Put> put(const std::string& name, const std::string& text) const;
+
+    /// Paths of the files that rdmactl wrote for this unit alone; they are gone after that.
+    [[nodiscard]] Answer<std::vector<std::string>> remove(const std::string& unit) const;
+
+    /// Paths of all files, in any folder, that name the unit.
+    [[nodiscard]] std::vector<std::string> files_with(const std::string& unit) const;
+
+    /// A file, and a name with specifiers in it.
+    struct Template {
+        std::string path;
+        std::string unit;
+    };
+    /// All whose names could become that of the unit.
+    [[nodiscard]] std::vector<Template> templates_of(const std::string& unit) const;
+
+private:
+    std::string root_;
+};
+
+} // namespace rdmad::ctl

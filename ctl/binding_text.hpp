@@ -1,0 +1,62 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+#pragma once
+
+#include "core/config/binding_file.hpp"
+#include "ctl/client.hpp"
+
+#include <array>
+
+// The .binding files that rdmactl writes. Pure.
+
+namespace rdmad::ctl {
+
+/// What "rdmactl bind" is asked for. The order of values is that of bind_keys.
+struct BindRequest {
+    static constexpr size_t size = 15;
+    std::string unit = {};
+    std::array<std::optional<std::string>, size> values = {};
+};
+
+/// A key of a .binding file, as an option and in a call.
+struct BindKey {
+    const char* section;
+    const char* key;
+    const char* option;
+    const char* parameter; ///< of io.rdmad.Bindings.Add
+    const char* help;
+    bool is_guid = false;
+};
+
+[[nodiscard]] const std::array<BindKey, BindRequest::size>& bind_keys();
+
+/// Whether it tells which ports are meant: a list.
+[[nodiscard]] bool is_match(const BindKey& key);
+
+/// The request as rdmad has it: the unit with a suffix, plain GUIDs with blanks
+/// between. A complaint names the option.
+[[nodiscard]] Answer<BindRequest> normalized(BindRequest request);
+
+/// "50-srp.service-0123456789abcdef.binding": of the unit and what is matched, so that the same
+/// ports bound again, with another setting or not, are one file.
+[[nodiscard]] std::string file_name_of(const BindRequest& request);
+
+/// The file; checked by the parser that rdmad has, which must read what was meant.
+[[nodiscard]] Answer<std::string> text_of(const BindRequest& request, const std::string& path);
+
+/// Whether rdmad is to leave the start of the unit to others.
+[[nodiscard]] bool never_starts(const BindRequest& request);
+
+/// The parameters of io.rdmad.Bindings.Add.
+[[nodiscard]] Json parameters_of(const BindRequest& request);
+
+/// Whether rdmactl wrote a file, by its first line.
+[[nodiscard]] bool is_own(std::string_view text);
+
+/// Whether a name with specifiers gives that of the unit for some port: "a@%d.service" gives
+/// "a@mlx5_0.service".
+[[nodiscard]] bool could_become(const std::string& name, const std::string& unit);
+
+/// What rdmad would understand of a file.
+[[nodiscard]] config::BindingFile understand(const std::string& text, const std::string& path);
+
+} // namespace rdmad::ctl

@@ -1,0 +1,63 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+#include "core/base/text.hpp"
+#include "ctl/terminal.hpp"
+#include "ctl/verbs.hpp"
+#include "ctl/words.hpp"
+
+namespace rdmad::ctl {
+
+namespace {
+
+std::vector<Cell> row(const Binding& binding)
+{
+    const bool is_sound = binding.problems.empty();
+    return {{binding.name, is_sound ? Colour::none : Colour::red},
+            {join(binding.units, ",")},
+            {binding.node},
+            {binding.require},
+            {binding.wait_for},
+            {binding.restart},
+            {join(binding.matches, ",")}};
+}
+
+Table table_of(const std::vector<Binding>& bindings)
+{
+    Table table{.columns = {{"NAME", true, 0, 24},
+                            {"UNITS", true, 0, 16},
+                            {"NODE", false, 4},
+                            {"REQUIRE", false, 3},
+                            {"WAITFOR", false, 2},
+                            {"RESTART", false, 1},
+                            {"MATCHES", true}}};
+    for (const auto& binding : bindings)
+        table.rows.push_back(row(binding));
+    return table;
+}
+
+std::string problems_of(const std::vector<Binding>& bindings)
+{
+    std::string text;
+    for (const auto& binding : bindings)
+        for (const auto& problem : binding.problems)
+            text += (text.empty() ? "\n" : "") + text::escape_terminal(problem) + "\n";
+    return text;
+}
+
+} // namespace
+
+Answer<int> bindings(const Common& common)
+{
+    auto client = connect(common);
+    if (!client)
+        return as_told(client);
+    auto all = ask_bindings(*client);
+    if (!all)
+        return as_told(all);
+    if (common.json)
+        return finish(to_line({{"bindings", std::move(all->raw["bindings"])}}));
+    auto style = style_of_output();
+    style.has_legend = common.has_legend;
+    return finish(layout(table_of(all->value.bindings), style) + problems_of(all->value.bindings));
+}
+
+} // namespace rdmad::ctl

@@ -1,0 +1,40 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+#include "ctl/terminal.hpp"
+#include "ctl/verbs.hpp"
+#include "ctl/words.hpp"
+
+namespace rdmad::ctl {
+
+namespace {
+
+Answer<int> order(const Common& common, const std::string& device, const char* method,
+                  const char* done)
+{
+    auto client = connect(common);
+    if (!client)
+        return as_told(client);
+    auto answer = client->call(method, {{"device", plain_guid(device)}});
+    if (!answer)
+        return as_told(answer);
+    return common.json ? finish(to_line({{"device", device}}))
+                       : finish(device + done + "; what is bound to it may start\n");
+}
+
+} // namespace
+
+Answer<int> release(const Common& common, const std::string& device)
+{
+    return order(common, device, "io.rdmad.Lifecycle.Release", " is not held");
+}
+
+Answer<int> accept(const Common& common, const std::string& device)
+{
+    return order(common, device, "io.rdmad.Lifecycle.Accept", " is accepted");
+}
+
+Answer<int> resume(const Common& common, const std::string& device)
+{
+    return order(common, device, "io.rdmad.Lifecycle.Resume", " is not prepared for removal");
+}
+
+} // namespace rdmad::ctl

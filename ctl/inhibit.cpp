@@ -1,0 +1,158 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+#include "core/base/text.hpp"
+#include "core/base/unique_fd.hpp"
+#include "ctl/terminal.hpp"
+#include "ctl/verbs.hpp"
+#include "ctl/words.hpp"
+
+#include <cerrno>
+#include <csignal>
+#include <cstring>
+#include <poll.h>
+#include <spawn.h>
+#include <sys/syscall.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+namespace rdmad::ctl {
+
+namespace {
+
+// as env(1) and timeout(1) have them
+constexpr int exit_not_run = 125;
+constexpr int exit_cannot_run = 126;
+constexpr int exit_no_command = 127;
+
+Answer<int> tell(Client& client, const Common& common)
+{
+    auto answer = client.call("io.rdmad.Lifecycle.ListInhibitors", Json::object());
+    if (!answer)
+        return as_told(answer);
+    const auto inhibitors = read_inhibitors(*answer);
+    if (!inhibitors)
+        return tl::unexpected<Complaint>(inhibitors.error());
+    if (common.json)
+        return finish(to_line(*answer));
+    std::string text;
+    for (const auto& inhibitor : *inhibitors)
+        text +=
+            text::escape_terminal(inhibitor.device.value_or("any device") + ": " + inhibitor.mode +
+                                  " by " + inhibitor.who + " (" + inhibitor.why + ")") +
+            "\n";
+    return finish(text.empty() ? "nobody inhibits anything\n" : text);
+}
+
+Json parameters_of(const InhibitOptions& options)
+{
+    Json parameters = {{"who", options.who.empty() ? options.command.front() : options.who},
+                       {"why", options.why.empty() ? "no reason given" : options.why},
+                       {"mode", options.mode}};
+    if (options.device)
+        parameters["device"] = plain_guid(*options.device);
+    return parameters;
+}
+
+/// The inhibitor, which holds as long as the client stays.
+Answer<Client> take(const Common& common, const InhibitOptions& options)
+{
+    auto client = connect(common);
+    if (!client)
+        return client;
+    if (auto called = client->call_more("io.rdmad.Lifecycle.Inhibit", parameters_of(options));
+        !called)
+        return as_told(called);
+    if (auto held = client->next(answer_deadline()); !held)
+        return as_told(held);
+    return client;
+}
+
+/// Or what errno would be.
+tl::expected<pid_t, int> spawn(const std::vector<std::string>& command)
+{
+    std::vector<char*> arguments;
+    for (const auto& word : command)
+        arguments.push_back(const_cast<char*>(word.c_str()));
+    arguments.push_back(nullptr);
+    posix_spawnattr_t attributes;
+    (void)posix_spawnattr_init(&attributes);
+    sigset_t defaults;
+    sigemptyset(&defaults);
+    for (const int number : {SIGINT, SIGQUIT, SIGPIPE})
+        sigaddset(&defaults, number);
+    (void)posix_spawnattr_setsigdefault(&attributes, &defaults);
+    (void)posix_spawnattr_setflags(&attributes, POSIX_SPAWN_SETSIGDEF);
+    pid_t child = 0;
+    const int code =
+        posix_spawnp(&child, arguments.front(), nullptr, &attributes, arguments.data(), environ);
+    (void)posix_spawnattr_destroy(&attributes);
+    return code == 0 ? tl::expected<pid_t, int>(child) : tl::unexpected<int>(code);
+}
+
+bool ends_within(const UniqueFd& process, int milliseconds)
+{
+    pollfd waited = {process.get(), POLLIN, 0};
+    return poll(&waited, 1, milliseconds) > 0;
+}
+
+/// Until the command has ended. An rdmad that was started anew is asked again.
+void keep(Client client, const UniqueFd& process, const Common& common,
+          const InhibitOptions& options)
+{
+    constexpr int pause = 1000;
+    for (;;) {
+        const auto told = client.next({}, process.get(), POLLIN);
+        if (told && !*told)
+            return;
+        // a device is to be prepared: the command is not told
+        if (told)
+            continue;
+        warn("rdmad has ended; until it is back nothing keeps devices from being prepared");
+        auto again = take(common, options);
+        for (; !again; again = take(common, options))
+            if (ends_within(process, pause))
+                return;
+        client = std::move(*again);
+    }
+}
+
+/// As a shell has it.
+int exit_code_of(pid_t child)
+{
+    constexpr int killed = 128;
+    int status = 0;
+    while (waitpid(child, &status, 0) < 0)
+        if (errno != EINTR)
+            return exit_not_run;
+    return WIFEXITED(status) ? WEXITSTATUS(status) : killed + WTERMSIG(status);
+}
+
+} // namespace
+
+Answer<int> inhibit(const Common& common, const InhibitOptions& options)
+{
+    if (options.command.empty()) {
+        auto client = connect(common);
+        if (!client)
+            return as_told(client);
+        return tell(*client, common);
+    }
+    auto client = take(common, options);
+    if (!client) {
+        warn(client.error().text);
+        return exit_not_run;
+    }
+    // the command gets what the terminal sends, and decides
+    (void)signal(SIGINT, SIG_IGN);
+    (void)signal(SIGQUIT, SIG_IGN);
+    const auto child = spawn(options.command);
+    if (!child) {
+        warn(options.command.front() + ": " + strerror(child.error()));
+        return child.error() == ENOENT ? exit_no_command : exit_cannot_run;
+    }
+    const UniqueFd process(static_cast<int>(syscall(SYS_pidfd_open, *child, 0)));
+    if (process)
+        keep(std::move(*client), process, common, options);
+    return exit_code_of(*child);
+}
+
+} // namespace rdmad::ctl

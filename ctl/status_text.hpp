@@ -1,0 +1,27 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+#pragma once
+
+#include "ctl/answers.hpp"
+#include "ctl/table.hpp"
+
+// What "rdmactl status" shows. now is microseconds since 1970. Pure.
+
+namespace rdmad::ctl {
+
+/// Counts, then each device with its units, those that the kernel cannot remove, then the units
+/// without one, and what files name in vain.
+[[nodiscard]] std::string status_of_all(const std::vector<Device>& devices,
+                                        const std::vector<Life>& removing, const Bindings& bindings,
+                                        int64_t now, const Style& style);
+/// Of one that the kernel removes.
+[[nodiscard]] std::string status_of_removing(const Life& life, const Style& style);
+/// With the units that are bound to the ports that it has here.
+[[nodiscard]] std::string status_of_device(const Device& device, const std::vector<Unit>& units,
+                                           int64_t now, const Style& style);
+/// bindings: the files that bind it.
+[[nodiscard]] std::string status_of_unit(const Unit& unit, const std::vector<Binding>& bindings,
+                                         int64_t now, const Style& style);
+/// The unit alone, in a line.
+[[nodiscard]] std::string unit_line(const Unit& unit, const Style& style);
+
+} // namespace rdmad::ctl

@@ -1,0 +1,124 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+#include "ctl/binding_store.hpp"
+#include "ctl/terminal.hpp"
+#include "ctl/verbs.hpp"
+#include "ctl/words.hpp"
+
+#include <algorithm>
+
+namespace rdmad::ctl {
+
+namespace {
+
+struct Unbound {
+    std::vector<std::string> removed = {}; ///< paths; of files in /run what rdmad calls them
+    std::vector<std::string> others = {};  ///< files that still bind the unit
+};
+
+void add_to(std::vector<std::string>& all, const std::vector<std::string>& more)
+{
+    all.insert(all.end(), more.begin(), more.end());
+    std::sort(all.begin(), all.end());
+    all.erase(std::unique(all.begin(), all.end()), all.end());
+}
+
+bool is_no_such_unit(const Complaint& complaint)
+{
+    return complaint.error == "io.rdmad.Bindings.NoSuchUnit";
+}
+
+Answer<std::vector<std::string>> remove_runtime(Client& client, const std::string& unit)
+{
+    auto answer = client.call("io.rdmad.Bindings.Remove", {{"unit", unit}});
+    if (!answer && is_no_such_unit(answer.error()))
+        return std::vector<std::string>();
+    if (!answer)
+        return as_told(answer);
+    return read_words(*answer, "removed");
+}
+
+/// Files that bind the unit by a name with specifiers, which only rdmad can tell.
+Answer<std::vector<std::string>> files_rdmad_knows(Client& client, const std::string& unit)
+{
+    auto bindings = ask_bindings(client, unit);
+    if (!bindings && is_no_such_unit(bindings.error()))
+        return std::vector<std::string>();
+    if (!bindings)
+        return as_told(bindings);
+    std::vector<std::string> paths;
+    for (const auto& binding : bindings->value.bindings)
+        paths.push_back(binding.path);
+    return paths;
+}
+
+Answer<void> tell_rdmad(const Common& common, const std::string& unit, Unbound& unbound)
+{
+    auto client = connect(common);
+    if (!client)
+        return as_told(client);
+    if (auto problems = ask_reload(*client); !problems)
+        return as_told(problems);
+    auto removed = remove_runtime(*client, unit);
+    if (!removed)
+        return as_told(removed);
+    add_to(unbound.removed, *removed);
+    auto others = files_rdmad_knows(*client, unit);
+    if (!others)
+        return as_told(others);
+    add_to(unbound.others, *others);
+    return {};
+}
+
+Answer<int> tell(const Common& common, const std::string& unit, const Unbound& unbound)
+{
+    if (!unbound.others.empty() && !unbound.removed.empty())
+        warn(unit + " is still bound by " + join(unbound.others, ", "));
+    if (common.json)
+        return finish(
+            to_line({{"unit", unit}, {"removed", unbound.removed}, {"others", unbound.others}}));
+    return finish("removed " + join(unbound.removed, ", ") + "; if " + unit +
+                  " runs, it keeps running\n");
+}
+
+/// Why nothing was removed, and what to do.
+std::string refusal(const BindingStore& store, const std::string& unit,
+                    const std::vector<std::string>& others)
+{
+    const auto templates = store.templates_of(unit);
+    if (!templates.empty() && store.files_with(unit).empty()) {
+        const auto& [path, name] = templates.front();
+        return "'" + unit + "' is not bound by that name, but " + path + " binds " + name +
+               "; to unbind that for all its ports: rdmactl unbind " + name;
+    }
+    if (others.empty())
+        return "'" + unit + "' is not bound";
+    return "rdmactl did not bind " + unit + "; remove it from " + join(others, ", ");
+}
+
+} // namespace
+
+Answer<int> unbind(const Common& common, const std::string& word)
+{
+    const auto unit = with_suffix(word);
+    const BindingStore store(common.root);
+    auto removed = store.remove(unit);
+    if (!removed)
+        return as_told(removed);
+    Unbound unbound{.removed = std::move(*removed)};
+    if (common.asks_rdmad()) {
+        auto told = tell_rdmad(common, unit, unbound);
+        if (!told && (told.error().kind != Complaint::Kind::unreachable))
+            return failed((unbound.removed.empty()
+                               ? ""
+                               : "removed " + join(unbound.removed, ", ") + ", but ") +
+                          told.error().text);
+        if (!told)
+            warn(told.error().text);
+    }
+    add_to(unbound.others, store.files_with(unit));
+    if (!unbound.removed.empty())
+        return tell(common, unit, unbound);
+    return failed(refusal(store, unit, unbound.others));
+}
+
+} // namespace rdmad::ctl

@@ -1,0 +1,173 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+#include "core/base/file.hpp"
+#include "core/base/text.hpp"
+#include "core/config/link_file.hpp"
+#include "ctl/binding_store.hpp"
+#include "ctl/notes.hpp"
+#include "ctl/port_facts.hpp"
+#include "ctl/terminal.hpp"
+#include "ctl/verbs.hpp"
+#include "ctl/words.hpp"
+
+#include <array>
+#include <cstdio>
+#include <cstring>
+#include <unistd.h>
+
+namespace rdmad::ctl {
+
+namespace {
+
+const std::vector<std::string> link_folders = {"/etc/rdmad/link.d", "/run/rdmad/link.d",
+                                               "/usr/local/lib/rdmad/link.d",
+                                               "/usr/lib/rdmad/link.d"};
+
+/// What was found out, in the order of the files.
+struct Findings {
+    std::vector<std::string> problems = {};
+    std::vector<std::string> notes = {};
+    std::vector<std::pair<std::string, config::Match>> bindings = {}; ///< sound ones by name
+    size_t files = 0;
+};
+
+void add_to(std::vector<std::string>& all, const std::vector<std::string>& more)
+{
+    all.insert(all.end(), more.begin(), more.end());
+}
+
+void take(Findings& findings, const std::string& root, const config::File& file)
+{
+    findings.files++;
+    std::vector<config::Problem> problems;
+    if (file.name.ends_with(".link")) {
+        problems = config::parse_link(file).problems;
+    } else {
+        auto binding = config::parse_binding(file);
+        problems = std::move(binding.problems);
+        if (problems.empty()) {
+            add_to(findings.notes, notes_on_units(root, binding));
+            findings.bindings.emplace_back(file.name, std::move(binding.match));
+        }
+    }
+    for (const auto& problem : problems)
+        findings.problems.push_back(problem.message());
+}
+
+/// One that is named on the command line, without drop-ins.
+config::File read_one(const std::string& path)
+{
+    config::File file{.name = path.substr(path.rfind('/') + 1), .path = path};
+    const auto text = read_file(path);
+    if (!text) {
+        file.problems.push_back({.file = path, .what = strerror(text.error().code)});
+        return file;
+    }
+    auto ini = config::parse_ini(*text, path);
+    file.assignments = std::move(ini.assignments);
+    file.problems = std::move(ini.problems);
+    return file;
+}
+
+Findings look_at_files(const Common& common, const std::vector<std::string>& paths)
+{
+    Findings findings;
+    for (const auto& path : paths) {
+        if (path.ends_with(".binding") || path.ends_with(".link"))
+            take(findings, common.root, read_one(path));
+        else
+            findings.problems.push_back(path + ": its name ends neither in .binding nor in .link");
+    }
+    if (!paths.empty())
+        return findings;
+    for (const auto& file : config::read_files(common.root, binding_folders(), ".binding"))
+        take(findings, common.root, file);
+    for (const auto& file : config::read_files(common.root, link_folders, ".link"))
+        take(findings, common.root, file);
+    add_to(findings.notes, notes_on_names(common.root, binding_folders(), ".binding"));
+    add_to(findings.notes, notes_on_names(common.root, link_folders, ".link"));
+    return findings;
+}
+
+/// "vm kvm", "container lxc" or "none".
+std::string virtualization()
+{
+    FILE* program =
+        popen("d=/usr/bin/systemd-detect-virt; { $d --container || $d --vm; } 2>&-", "re");
+    if (!program)
+        return "none";
+    std::array<char, 64> word{};
+    std::vector<std::string> words;
+    while (fgets(word.data(), word.size(), program))
+        words.emplace_back(text::trim(word.data()));
+    pclose(program);
+    if (words.empty() || words.back() == "none")
+        return "none";
+    return (words.size() == 1 ? "container " : "vm ") + words.back();
+}
+
+config::Facts facts_of_host()
+{
+    std::array<char, 256> host{};
+    (void)gethostname(host.data(), host.size() - 1);
+    return {.host = host.data(),
+            .machine_id = std::string(text::trim(read_file("/etc/machine-id").value_or(""))),
+            .kernel_command_line = read_file("/proc/cmdline").value_or(""),
+            .virtualization = virtualization};
+}
+
+/// What each binding matches now; null if rdmad does not run.
+Answer<Json> ask_matches(const Common& common, const Findings& findings)
+{
+    if (!common.asks_rdmad())
+        return Json();
+    auto client = connect(common);
+    if (!client && client.error().kind == Complaint::Kind::unreachable) {
+        warn("what the files match cannot be told: " + client.error().text);
+        return Json();
+    }
+    if (!client)
+        return as_told(client);
+    auto devices = ask_devices(*client);
+    if (!devices)
+        return as_told(devices);
+    const auto host = facts_of_host();
+    auto matches = Json::object();
+    for (const auto& [name, match] : findings.bindings)
+        matches[name] = matches_of(match, devices->value, host);
+    return matches;
+}
+
+std::string text_of(const Findings& findings, const Json& matches)
+{
+    std::string text;
+    for (const auto* lines : {&findings.problems, &findings.notes})
+        for (const auto& line : *lines)
+            text += text::escape_terminal(line) + "\n";
+    for (const auto& [name, ports] : matches.items()) {
+        const auto list = join(ports.get<std::vector<std::string>>(), ", ");
+        text += text::escape_terminal(name + ": " + (list.empty() ? "nothing" : list)) + "\n";
+    }
+    if (findings.files == 0 && findings.problems.empty())
+        text += "there are no .binding and no .link files\n";
+    return text;
+}
+
+} // namespace
+
+Answer<int> verify(const Common& common, const std::vector<std::string>& files)
+{
+    const auto findings = look_at_files(common, files);
+    auto matches =
+        findings.bindings.empty() ? Answer<Json>(Json::object()) : ask_matches(common, findings);
+    if (!matches)
+        return as_told(matches);
+    const int exit_code = findings.problems.empty() ? exit_fine : exit_failed;
+    if (common.json)
+        return finish(to_line({{"problems", findings.problems},
+                               {"notes", findings.notes},
+                               {"matches", *matches}}),
+                      exit_code);
+    return finish(text_of(findings, *matches), exit_code);
+}
+
+} // namespace rdmad::ctl

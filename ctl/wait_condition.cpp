@@ -1,0 +1,117 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+#include "ctl/wait_condition.hpp"
+
+#include "core/base/text.hpp"
+#include "ctl/words.hpp"
+
+#include <algorithm>
+
+namespace rdmad::ctl {
+
+namespace {
+
+/// The ports of a device that are meant.
+struct Found {
+    const Device* device;
+    std::vector<const Port*> ports;
+};
+
+/// A name and a node GUID mean all ports, a port GUID its own.
+std::optional<Found> ports_meant(const Target& target, const Device& device)
+{
+    const bool is_whole = target.name == device.name || target.name == device.node_guid;
+    Found found{&device, {}};
+    for (const auto& port : device.ports)
+        if ((is_whole || port.guid == target.name) &&
+            port.number == target.port.value_or(port.number))
+            found.ports.push_back(&port);
+    if (found.ports.empty() && (!is_whole || target.port))
+        return std::nullopt;
+    return found;
+}
+
+std::vector<Found> find(const Target& target, const std::vector<Device>& devices)
+{
+    std::vector<Found> all;
+    for (const auto& device : devices)
+        if (auto found = ports_meant(target, device))
+            all.push_back(std::move(*found));
+    return all;
+}
+
+std::string describe(const Device& device, const Port& port)
+{
+    const auto state = port.state.value_or("unknown");
+    const auto what = port.guid ? *port.guid : std::to_string(port.number);
+    return "port " + what + " of " + device.name + " is " +
+           (state == "active" && !port.is_ready ? "active, but has no address yet" : state);
+}
+
+Look look_at_activity(const std::vector<Found>& all)
+{
+    for (const auto& found : all) {
+        if (found.ports.empty())
+            return {.seen = found.device->name + " has no ports"};
+        const auto idle = std::find_if(found.ports.begin(), found.ports.end(),
+                                       [](const Port* port) { return !port->is_ready; });
+        if (idle != found.ports.end())
+            return {.seen = describe(*found.device, **idle)};
+    }
+    return {.holds = true};
+}
+
+/// What a device that has an active port lacks to be ready; empty: nothing.
+std::string unsettled(const Device& device)
+{
+    if (device.life && device.life->held_until)
+        return device.name + " is held, as it came back " + count_of(device.life->returns, "time") +
+               "; rdmactl release ends that";
+    if (device.life && device.life->state == "ready" && !device.life->is_degraded)
+        return {};
+    if (device.life && device.life->state == "draining")
+        return device.name + " is prepared for removal; rdmactl resume " + device.name +
+               " undoes that";
+    return device.name + (device.life && device.life->state == "removing" ? " is being removed"
+                                                                          : " has yet to settle");
+}
+
+Look look_at_readiness(const std::vector<Found>& all)
+{
+    if (auto look = look_at_activity(all); !look.holds)
+        return look;
+    for (const auto& found : all)
+        if (auto why_not = unsettled(*found.device); !why_not.empty())
+            return {.seen = std::move(why_not)};
+    return {.holds = true};
+}
+
+} // namespace
+
+Answer<Target> parse_target(const std::string& word)
+{
+    const auto slash = word.rfind('/');
+    Target target{.word = word, .name = plain_guid(word.substr(0, slash))};
+    if (slash != std::string::npos) {
+        target.port = text::parse_u32(word.substr(slash + 1));
+        if (!target.port || *target.port == 0)
+            return complaint(Complaint::Kind::usage,
+                             "'" + word + "': behind the / stands the number of a port, from 1 on");
+    }
+    if (target.name.empty())
+        return complaint(Complaint::Kind::usage, "'" + word + "' is neither a device nor a GUID");
+    return target;
+}
+
+Look look_at(const Target& target, WaitGoal goal, const std::vector<Device>& devices)
+{
+    const auto all = find(target, devices);
+    if (goal == WaitGoal::absent)
+        return {.holds = all.empty(), .seen = "'" + target.word + "' is there"};
+    if (all.empty())
+        return {.seen = "'" + target.word + "' is not there"};
+    if (goal == WaitGoal::present)
+        return {.holds = true};
+    return goal == WaitGoal::ready ? look_at_readiness(all) : look_at_activity(all);
+}
+
+} // namespace rdmad::ctl

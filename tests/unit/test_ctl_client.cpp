@@ -1,0 +1,126 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+#include "ctl/client.hpp"
+#include "tests/catch.hpp"
+
+#include <array>
+#include <cerrno>
+#include <sys/socket.h>
+
+using namespace rdmad;
+using namespace rdmad::ctl;
+using namespace std::chrono_literals;
+using std::chrono::steady_clock;
+
+namespace {
+
+/// A client and the other end of its socket.
+struct Pair {
+    Client client;
+    UniqueFd server;
+};
+
+Pair make_pair()
+{
+    std::array<int, 2> ends{};
+    REQUIRE(socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, ends.data()) == 0);
+    return {Client(UniqueFd(ends[0])), UniqueFd(ends[1])};
+}
+
+void say(const Pair& pair, std::string_view bytes)
+{
+    REQUIRE(send(pair.server.get(), bytes.data(), bytes.size(), 0) ==
+            static_cast<ssize_t>(bytes.size()));
+}
+
+using namespace std::string_view_literals;
+constexpr auto two = "{\"parameters\":{\"a\":1}}\0{\"parameters\":{\"a\":2}}\0"sv;
+
+} // namespace
+
+TEST_CASE("answers that come at once are told apart", "[client]")
+{
+    auto pair = make_pair();
+    say(pair, two);
+    CHECK(**pair.client.next(steady_clock::now() + 10s) == Json{{"a", 1}});
+    CHECK(**pair.client.next(steady_clock::now() + 10s) == Json{{"a", 2}});
+}
+
+TEST_CASE("an answer that comes byte by byte is put together", "[client]")
+{
+    auto pair = make_pair();
+    for (size_t i = 0; i + 1 < two.size() / 2; i++) {
+        say(pair, two.substr(i, 1));
+        const auto early = pair.client.next(steady_clock::now());
+        REQUIRE_FALSE(early.has_value());
+        CHECK(early.error().kind == Complaint::Kind::late);
+    }
+    say(pair, two.substr(two.size() / 2 - 1, 1));
+    CHECK(**pair.client.next(steady_clock::now() + 10s) == Json{{"a", 1}});
+}
+
+TEST_CASE("a call is one message, whatever its arguments are", "[client]")
+{
+    auto pair = make_pair();
+    say(pair, "{}\0"sv);
+    const auto deadline = steady_clock::now() + 10s;
+    CHECK(pair.client.call("io.rdmad.Devices.List", {{"device", "\xff\n\""}}, deadline) ==
+          Json::object());
+    std::array<char, 256> bytes{};
+    const auto size = recv(pair.server.get(), bytes.data(), bytes.size(), 0);
+    REQUIRE(size > 0);
+    const std::string_view sent(bytes.data(), static_cast<size_t>(size));
+    CHECK(sent.find('\0') == sent.size() - 1);
+    CHECK(sent.substr(0, sent.size() - 1) ==
+          "{\"method\":\"io.rdmad.Devices.List\",\"parameters\":{"
+          "\"device\":\"\xef\xbf\xbd\\n\\\"\"}}");
+}
+
+TEST_CASE("a server that goes or takes nothing ends a call", "[client]")
+{
+    auto gone = make_pair();
+    gone.server.reset();
+    const auto broken = gone.client.call("a.B", Json::object(), steady_clock::now() + 10s);
+    REQUIRE_FALSE(broken.has_value());
+    CHECK(broken.error().kind == Complaint::Kind::hung_up);
+
+    auto deaf = make_pair();
+    const auto begin = steady_clock::now();
+    const auto late = deaf.client.call("a.B", {{"x", std::string(10'000'000, 'x')}}, begin + 100ms);
+    REQUIRE_FALSE(late.has_value());
+    CHECK(late.error().kind == Complaint::Kind::late);
+    CHECK(steady_clock::now() >= begin + 100ms);
+}
+
+TEST_CASE("what is watched ends the waiting when it goes", "[client]")
+{
+    auto pair = make_pair();
+    std::array<int, 2> ends{};
+    REQUIRE(pipe(ends.data()) == 0);
+    const UniqueFd watched(ends[1]);
+    close(ends[0]);
+    const auto answer = pair.client.next(steady_clock::now() + 10s, watched.get());
+    REQUIRE(answer.has_value());
+    CHECK_FALSE(answer->has_value());
+}
+
+TEST_CASE("an error tells its name and what it means", "[client]")
+{
+    auto pair = make_pair();
+    say(pair, "{\"error\":\"io.rdmad.Devices.NoSuchDevice\",\"parameters\":{"
+              "\"device\":\"x\"}}\0"sv);
+    const auto answer = pair.client.next(steady_clock::now() + 10s);
+    REQUIRE_FALSE(answer.has_value());
+    CHECK(answer.error().kind == Complaint::Kind::refused);
+    CHECK(answer.error().error == "io.rdmad.Devices.NoSuchDevice");
+    CHECK(answer.error().text == "there is no RDMA device 'x'");
+}
+
+TEST_CASE("a socket that is not there says how to get it", "[client]")
+{
+    CHECK(explain_no_connection("/run/rdmad/io.rdmad", ENOENT) ==
+          "rdmad does not run, and its socket /run/rdmad/io.rdmad is not there: systemctl start "
+          "rdmad.socket");
+    const auto nowhere = Client::connect("/nowhere/io.rdmad", steady_clock::now() + 10s);
+    REQUIRE_FALSE(nowhere.has_value());
+    CHECK(nowhere.error().kind == Complaint::Kind::unreachable);
+}

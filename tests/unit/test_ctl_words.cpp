@@ -1,0 +1,84 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+#include "ctl/words.hpp"
+#include "tests/catch.hpp"
+
+using namespace rdmad::ctl;
+using Words = std::vector<std::string>;
+
+TEST_CASE("times are told as people do", "[words]")
+{
+    constexpr int64_t second = 1'000'000;
+    const auto told = [](int64_t seconds) { return ago(0, seconds * second); };
+    CHECK(told(0) == "just now");
+    CHECK(told(2) == "2 s ago");
+    CHECK(told(119) == "119 s ago");
+    CHECK(told(120) == "2 min ago");
+    CHECK(told(7199) == "119 min ago");
+    CHECK(told(7200) == "2 h ago");
+    CHECK(told(2 * 86400) == "2 d ago");
+    CHECK(ago(5 * second, 0) == "just now");
+}
+
+TEST_CASE("GUIDs are taken as ibstat and ibv_devinfo print them", "[words]")
+{
+    for (const auto* guid : {"0002c90300000a01", "0x0002c90300000a01", "0X2C90300000A01",
+                             "0002:c903:0000:0a01", "0002C90300000A01"})
+        CHECK(plain_guid(guid) == "0002c90300000a01");
+    for (const auto* other :
+         {"mlx5_0", "0002c9*", "abc", "12", "", "0x", "0xzz", "!0002:c9*", "00002c90300000a012"})
+        CHECK(plain_guid(other) == other);
+}
+
+TEST_CASE("a unit without a suffix is a service", "[words]")
+{
+    CHECK(with_suffix("srp") == "srp.service");
+    CHECK(with_suffix("srp.service") == "srp.service");
+    CHECK(with_suffix("a.b") == "a.b.service");
+    CHECK(with_suffix("a.target") == "a.target");
+    CHECK(with_suffix("srp@%d:%p.service") == "srp@%d:%p.service");
+    CHECK(is_unit("srp.service"));
+    CHECK_FALSE(is_unit("srp"));
+    CHECK_FALSE(is_unit("mlx5_0.device"));
+}
+
+TEST_CASE("names that somebody may have meant", "[words]")
+{
+    const Words names = {"fabric.service", "mlx5_0", "mlx5_1", "rocep1s0"};
+    CHECK(nearby("mlx5_2", names) == Words{"mlx5_0", "mlx5_1"});
+    CHECK(nearby("roce", names) == Words{"rocep1s0"});
+    CHECK(nearby("farbic.service", names) == Words{"fabric.service"});
+    CHECK(nearby("zzzz", names).empty());
+    CHECK(nearby("", names).empty());
+    CHECK(nearby(std::string(1000, 'm'), names).empty());
+    CHECK(nearby("a", Words(20, "aa")).size() == 8);
+    // this would take an hour to compare
+    CHECK(nearby(std::string(1'000'000, 'm'), {std::string(1'000'000, 'x')}).empty());
+}
+
+TEST_CASE("how a unit stands", "[words]")
+{
+    Unit unit{.active_state = "active", .is_wanted = true};
+    CHECK(standing_of(unit) == Standing::running);
+    unit.active_state = "activating";
+    CHECK(standing_of(unit) == Standing::running);
+    CHECK_FALSE(is_active(unit));
+    unit.active_state = "inactive";
+    CHECK(standing_of(unit) == Standing::waiting);
+    unit.stop = Stop{.cause = "exit"};
+    CHECK(standing_of(unit) == Standing::waiting);
+    unit.is_wanted = false;
+    CHECK(standing_of(unit) == Standing::left_alone);
+    unit.stop->cause = "unplug";
+    CHECK(standing_of(unit) == Standing::unplugged);
+    unit.active_state.reset();
+    CHECK(standing_of(unit) == Standing::unplugged);
+}
+
+TEST_CASE("a stop tells what went", "[words]")
+{
+    CHECK(describe_stop({.cause = "unplug", .device = "mlx5_0", .port = 1}, 0) ==
+          "unplug of mlx5_0/1, just now");
+    CHECK(describe_stop({.cause = "unplug", .guid = "0002c90300000a01"}, 0) ==
+          "unplug of port 0002c90300000a01, just now");
+    CHECK(describe_stop({.cause = "exit"}, 0) == "exit, just now");
+}
