@@ -7,7 +7,7 @@ import subprocess
 import sys
 
 VERSION = '14'
-FOLDERS = ('core', 'udev-helpers', 'tests')
+FOLDERS = ('core', 'udev-helpers', 'daemon', 'ctl', 'tests')
 
 program = shutil.which(f'clang-format-{VERSION}') or shutil.which('clang-format')
 if not program:

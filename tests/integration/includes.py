@@ -15,9 +15,10 @@ TABLE = [
     ('core/sysfs', ['core/base'], []),
     ('core/naming', ['core/base'], []),
     ('core/config', ['core/base', 'core/naming'], []),
+    ('core/identity', ['core/base', 'core/naming', 'core/nldev', 'core/sysfs'], []),
     ('udev-helpers', ['core'], ['syslog']),
-    ('daemon', ['core'], ['systemd', 'libudev', 'syslog']),
-    ('ctl', ['core'], ['systemd']),
+    ('daemon', ['core', 'interfaces'], ['systemd', 'netlink', 'libudev', 'syslog']),
+    ('ctl', ['core/base', 'core/config', 'core/naming'], []),
 ]
 LIBRARIES = {
     'netlink': re.compile(r'netlink/'),
@@ -50,7 +51,7 @@ def complaint(path, quote, header, exists):
 
 def complaints(root):
     def exists(header):
-        return os.path.isfile(os.path.join(root, header))
+        return any(os.path.isfile(os.path.join(root, header + suffix)) for suffix in ('', '.in'))
 
     for top in ['core', 'udev-helpers', 'daemon', 'ctl']:
         for directory, _, names in os.walk(os.path.join(root, top)):
