@@ -18,6 +18,9 @@
  *   port NAME P [state=] [lid=] [smlid=] [caps=] [guid=] [prefix=]
  *   event NAME TYPE [P]      (an asynchronous event, see events[])
  *   pci BDF|* OPTIONS        what the next PCI probe of that function makes
+ *   fail BDF                 its devlink health reporter tells of an error, and
+ *                            recovers: the ib device goes and comes back
+ *   fail BDF reload          its next reload will fail
  *
  * OPTIONS:
  *   proto=ib|roce|roce1|iwarp|opa   or a list, one a port: ib:roce
@@ -33,10 +36,14 @@
  *   sf=N                with a PCI parent: hang on an auxiliary device of it
  *                       that has N as its sfnum, or none if N is "none"
  *   driver=N            enum rdma_driver_id; the default, RXE, lets libibverbs
- *                       open the device
+ *                       open the device; it is UNKNOWN with a netdev, as rxe and
+ *                       siw take any device of theirs on one for one they made
  *   disassociate=0      removal waits for open uverbs files, as with many
  *                       real drivers
  *   delay=MS            how long the probe takes
+ *
+ * A function bound to PCI is a devlink instance, too, that can be reloaded
+ * ("devlink dev reload pci/BDF"): the ib device goes and comes back.
  */
 #include <linux/module.h>
 #include <linux/version.h>
@@ -49,6 +56,7 @@
 #include <linux/delay.h>
 #include <linux/uaccess.h>
 #include <linux/slab.h>
+#include <net/devlink.h>
 #include <rdma/ib_verbs.h>
 #include <rdma/ib_mad.h>
 #include <rdma/ib_smi.h>
@@ -57,6 +65,7 @@
 
 #define DRV "rdma_mock"
 #define MOCK_MAX_PORTS 254
+#define MOCK_ANY_DRIVER U32_MAX
 #define MOCK_MAX_LIST 8	/* ports that a list can name */
 
 enum mock_proto { P_IB, P_ROCE, P_ROCE1, P_IWARP, P_OPA };
@@ -851,6 +860,8 @@ static struct mock_dev *mock_make(const struct mock_cfg *c, struct pci_dev *pdev
 	snprintf(m->ib.node_desc, sizeof(m->ib.node_desc), DRV " %d", id);
 	ib_set_device_ops(&m->ib, &mock_ops);
 	m->ib.ops.driver_id = c->driver;
+	if (c->driver == MOCK_ANY_DRIVER)
+		m->ib.ops.driver_id = c->netdev[0] ? RDMA_DRIVER_UNKNOWN : RDMA_DRIVER_RXE;
 	if (c->disassociate)
 		ib_set_device_ops(&m->ib, &mock_disassociate_ops);
 	if (mads)
@@ -1070,7 +1081,7 @@ static int init_cfg(struct mock_cfg *c)
 	c->count = 1;
 	c->disassociate = 1;
 	c->state = IB_PORT_ACTIVE;
-	c->driver = RDMA_DRIVER_RXE;	/* so that libibverbs can open it */
+	c->driver = MOCK_ANY_DRIVER;
 	ret = parse_cfg(c, d);
 	kfree(d);
 	return ret;
@@ -1275,6 +1286,8 @@ static int cmd_pci(char *args)
 	return 0;
 }
 
+static int cmd_fail(char *args);
+
 static ssize_t mock_write(struct file *f, const char __user *u, size_t len, loff_t *off)
 {
 	char *buf, *p, *cmd;
@@ -1299,6 +1312,8 @@ static ssize_t mock_write(struct file *f, const char __user *u, size_t len, loff
 		ret = cmd_port(p);
 	else if (!strcmp(cmd, "pci"))
 		ret = cmd_pci(p);
+	else if (!strcmp(cmd, "fail"))
+		ret = cmd_fail(p);
 	else
 		ret = -EINVAL;
 	kfree(buf);
@@ -1341,14 +1356,129 @@ static struct miscdevice mock_misc = {
 
 /* ---- PCI ------------------------------------------------------------------ */
 
+/* a function that is bound: what it makes now, and after a reload */
+struct mock_card {
+	struct pci_dev	*pdev;
+	struct mock_cfg	cfg;
+	struct mock_dev	*m;		/* or NULL: a reload failed */
+	struct devlink_health_reporter *reporter;
+	bool	fails;			/* the next time that it is to make one */
+};
+
+static int card_up(struct mock_card *card)
+{
+	struct mock_dev *m;
+
+	if (card->fails) {
+		card->fails = false;
+		return -EIO;
+	}
+	m = mock_make(&card->cfg, card->pdev);
+	if (IS_ERR(m))
+		return PTR_ERR(m);
+	card->m = m;
+	return 0;
+}
+
+static void card_down(struct mock_card *card)
+{
+	if (!card->m)
+		return;
+	mutex_lock(&lock);
+	list_del_init(&card->m->node);
+	mutex_unlock(&lock);
+	mock_unmake(card->m);
+	card->m = NULL;
+}
+
+static int mock_reload_down(struct devlink *devlink, bool netns_change, enum devlink_reload_action action,
+			    enum devlink_reload_limit limit, struct netlink_ext_ack *extack)
+{
+	card_down(devlink_priv(devlink));
+	return 0;
+}
+
+static int mock_reload_up(struct devlink *devlink, enum devlink_reload_action action,
+			  enum devlink_reload_limit limit, u32 *actions_performed, struct netlink_ext_ack *extack)
+{
+	*actions_performed = BIT(DEVLINK_RELOAD_ACTION_DRIVER_REINIT);
+	return card_up(devlink_priv(devlink));
+}
+
+static const struct devlink_ops mock_devlink_ops = {
+	.reload_actions = BIT(DEVLINK_RELOAD_ACTION_DRIVER_REINIT),
+	.reload_down = mock_reload_down,
+	.reload_up = mock_reload_up,
+};
+
+static int mock_recover(struct devlink_health_reporter *reporter, void *priv_ctx, struct netlink_ext_ack *extack)
+{
+	struct mock_card *card = devlink_health_reporter_priv(reporter);
+
+	card_down(card);
+	return card_up(card);
+}
+
+/* of the whole function, as is that of mlx5 with this name */
+static const struct devlink_health_reporter_ops mock_reporter_ops = {
+	.name = "fw_fatal",
+	.recover = mock_recover,
+};
+
+static struct devlink_health_reporter *make_reporter(struct devlink *devlink)
+{
+#if LINUX_VERSION_CODE >= KERNEL_VERSION(6, 18, 0)
+	return devlink_health_reporter_create(devlink, &mock_reporter_ops, devlink_priv(devlink));
+#else
+	return devlink_health_reporter_create(devlink, &mock_reporter_ops, 0, devlink_priv(devlink));
+#endif
+}
+
+static struct pci_driver mock_pci;
+
+/* fail BDF [reload] */
+static int cmd_fail(char *args)
+{
+	unsigned int dom, bus, slot, fn;
+	struct pci_dev *pdev;
+	int ret = -ENODEV;
+
+	if (sscanf(args, "%x:%x:%x.%x", &dom, &bus, &slot, &fn) != 4)
+		return -EINVAL;
+	pdev = pci_get_domain_bus_and_slot(dom, bus, PCI_DEVFN(slot, fn));
+	if (!pdev)
+		return ret;
+	device_lock(&pdev->dev);
+	if (pci_dev_driver(pdev) == &mock_pci && pci_get_drvdata(pdev)) {
+		struct mock_card *card = pci_get_drvdata(pdev);
+
+		if (strstr(args, " reload")) {
+			card->fails = true;
+			ret = 0;
+		} else {
+			ret = devlink_health_report(card->reporter, "a test says so", NULL);
+		}
+	}
+	device_unlock(&pdev->dev);
+	pci_dev_put(pdev);
+	return ret;
+}
+
 static int mock_probe(struct pci_dev *pdev, const struct pci_device_id *id)
 {
-	struct mock_cfg c, *o, *any = NULL, *hit = NULL;
-	struct mock_dev *m;
-	int ret = init_cfg(&c);
+	struct mock_cfg *o, *any = NULL, *hit = NULL;
+	struct devlink *devlink;
+	struct mock_card *card;
+	int ret;
 
+	devlink = devlink_alloc(&mock_devlink_ops, sizeof(*card), &pdev->dev);
+	if (!devlink)
+		return -ENOMEM;
+	card = devlink_priv(devlink);
+	card->pdev = pdev;
+	ret = init_cfg(&card->cfg);
 	if (ret)
-		return ret;
+		goto err_free;
 	mutex_lock(&lock);
 	list_for_each_entry(o, &presets, node) {
 		if (!strcmp(o->bdf, pci_name(pdev)))
@@ -1357,30 +1487,46 @@ static int mock_probe(struct pci_dev *pdev, const struct pci_device_id *id)
 			any = o;
 	}
 	if (hit ?: any)
-		c = *(hit ?: any);
+		card->cfg = *(hit ?: any);
 	mutex_unlock(&lock);
 
 	ret = pci_enable_device(pdev);
 	if (ret)
-		return ret;
-	m = mock_make(&c, pdev);
-	if (IS_ERR(m)) {
-		pci_disable_device(pdev);
-		return PTR_ERR(m);
+		goto err_free;
+	card->reporter = make_reporter(devlink);
+	if (IS_ERR(card->reporter)) {
+		ret = PTR_ERR(card->reporter);
+		goto err_disable;
 	}
-	pci_set_drvdata(pdev, m);
+	ret = card_up(card);
+	if (ret)
+		goto err_reporter;
+#if LINUX_VERSION_CODE < KERNEL_VERSION(6, 4, 0)
+	devlink_set_features(devlink, DEVLINK_F_RELOAD);
+#endif
+	devlink_register(devlink);
+	pci_set_drvdata(pdev, card);
 	return 0;
+err_reporter:
+	devlink_health_reporter_destroy(card->reporter);
+err_disable:
+	pci_disable_device(pdev);
+err_free:
+	devlink_free(devlink);
+	return ret;
 }
 
 static void mock_remove(struct pci_dev *pdev)
 {
-	struct mock_dev *m = pci_get_drvdata(pdev);
+	struct mock_card *card = pci_get_drvdata(pdev);
+	struct devlink *devlink = priv_to_devlink(card);
 
-	mutex_lock(&lock);
-	list_del_init(&m->node);
-	mutex_unlock(&lock);
-	mock_unmake(m);
+	pci_set_drvdata(pdev, NULL);
+	devlink_unregister(devlink);
+	card_down(card);
+	devlink_health_reporter_destroy(card->reporter);
 	pci_disable_device(pdev);
+	devlink_free(devlink);
 }
 
 static const struct pci_device_id mock_ids[] = {

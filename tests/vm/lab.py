@@ -28,7 +28,8 @@ class Skip(Exception):
 
 
 def on(*suites):
-    """Marks a scenario that takes long: where no suite is asked for, it runs on these alone."""
+    """Marks a scenario about our own policy, which no other kernel, udev or systemd changes: where no suite is asked for, it runs on
+    these alone."""
     def mark(function):
         function.suites = suites
         return function
@@ -111,7 +112,7 @@ class Lab:
     def leftovers(self):
         """What a removed device may not leave behind. Udev 252 keeps a directory with a lock for every
         link that ever was."""
-        return self.run('find /dev/infiniband -mindepth 1 ! -name rdma_cm ! -type d; '
+        return self.run('find /dev/infiniband -mindepth 1 ! -name rdma_cm ! -type d 2>/dev/null; '
                         'find /run/udev/links/*infiniband* -mindepth 1 ! -name .lock 2>/dev/null; '
                         'find /run/udev/data /run/udev/tags -name "*infiniband*" -o -name "c231:*"; '
                         'find /run/rdmad/claims /run/rdmad/contested -mindepth 1 2>/dev/null; true').split('\n')
@@ -127,13 +128,36 @@ class Lab:
                     f'/etc/systemd/system/{name}.service')
         self.run(f'systemctl daemon-reload; systemctl enable -q {name}.service 2>&1')
 
+    def counted(self, name, stop=''):
+        """A service that nothing ties to a device, and that counts its starts."""
+        stop = f'ExecStop={stop}\n' if stop else ''
+        self.vm.put(f'[Service]\nExecStartPre=/bin/sh -c "echo >> /run/starts-{name}"\nExecStart=/bin/sleep infinity\n{stop}',
+                    f'/etc/systemd/system/{name}.service')
+
+    def starts(self, name):
+        return int(self.run(f'cat /run/starts-{name} 2>/dev/null | wc -l'))
+
+    def bind(self, name, match, binding):
+        """A binding file of rdmad, read at the next reload_bindings()."""
+        self.run('mkdir -p /etc/rdmad/binding.d')
+        self.vm.put(f'[Match]\n{match}\n[Binding]\n{binding}\n', f'/etc/rdmad/binding.d/{name}.binding')
+
+    def reload_bindings(self):
+        """Tells rdmad, if it runs; if not, it reads them when it starts."""
+        self.run('systemctl daemon-reload; systemctl try-reload-or-restart rdmad.service; systemctl start rdmad.socket')
+
+    def anchors(self):
+        """The slices that tie units to nodes; not those that keep PID 1 from forgetting units."""
+        return set(name for name in self.run('systemctl list-units --plain --no-legend "rdmad-*.slice" | cut -d" " -f1').split()
+                   if not name.endswith(':bound.slice'))
+
     def show(self, unit, property):
         return self.run(f'systemctl show --value -p {property} "{unit}"')
 
     def pid(self, service):
         return int(self.show(service, 'MainPID'))
 
-    def until(self, what, predicate, timeout=20):
+    def until(self, what, predicate, timeout=60):
         """Waits for it; says what was waited for if it does not come."""
         end = time.monotonic() + timeout
         while not (value := predicate()):
@@ -141,10 +165,34 @@ class Lab:
                 raise Failure(f'not within {timeout} s: {what}')
         return value
 
-    def until_active(self, service, timeout=20):
+    def until_active(self, service, timeout=60):
         self.until(f'{service} is active', lambda: self.show(service, 'ActiveState') == 'active', timeout)
 
-    def until_inactive(self, service, timeout=20):
+    def states(self, *services):
+        """ActiveState of each; none where PID 1 has so much to do that it does not answer."""
+        return self.run('systemctl show --value -p ActiveState ' + ' '.join(services) + ' 2>/dev/null', check=False).split()
+
+    def until_states(self, states, timeout=60):
+        """Waits until each of {service: ActiveState} holds, and none has a job."""
+        def holds():
+            jobs = self.run('systemctl list-jobs --no-legend --full')
+            return self.states(*states) == list(states.values()) and not any(service in jobs for service in states)
+        try:
+            self.until('', holds, timeout)
+        except Failure:
+            seen = dict(zip(states, self.states(*states)))
+            wrong = [service for service in states if seen.get(service) != states[service]]
+            raise Failure(f'states of services, wanted {sorted(set(states.values()))}; wrong: {wrong}\n' + self.story_of(wrong[0]) if wrong
+                          else 'services have jobs that do not end')
+
+    def story_of(self, service):
+        """All that can be known of how it came to where it is."""
+        return self.run(f'systemctl list-jobs --no-legend; rdmactl status {service}; cat /run/rdmad/units/{service}; '
+                        f'systemctl show {service} | grep Monotonic=; '
+                        'for i in /run/rdmad/bound/*/*; do echo $i $(readlink $i); done; '
+                        f'journalctl -b --no-pager -o short-monotonic -u rdmad -u {service} | tail -60', check=False)
+
+    def until_inactive(self, service, timeout=60):
         self.until(f'{service} is inactive', lambda: self.show(service, 'ActiveState') in ('inactive', 'failed'), timeout)
 
     # -- judging --------------------------------------------------------------------------------
@@ -165,10 +213,16 @@ class Lab:
 @contextlib.contextmanager
 def lab(suite, rdmad=True, setup=MOCK, **options):
     """A restored machine; rdmad=False is what a distribution ships alone."""
-    with machine.restore(suite, setup=setup, **options) as vm:
-        if rdmad:
-            package.install(vm)
+    then = (package.digest(suite), _furnish) if rdmad else None
+    with machine.restore(suite, setup=setup, then=then, **options) as vm:
         yield Lab(vm)
+
+
+def _furnish(vm):
+    # scenarios plug far more often than an administrator would
+    vm.run('mkdir -p /etc/rdmad')
+    vm.put('[Lifecycle]\nFlapLimit=0\n', '/etc/rdmad/rdmad.conf')
+    package.install(vm)
 
 
 def guid(number):

@@ -10,10 +10,12 @@ fits only the image, QEMU and device line it was made with.
 """
 import fcntl
 import functools
+import glob
 import hashlib
 import itertools
 import json
 import os
+import re
 import select
 import shutil
 import socket
@@ -37,12 +39,20 @@ class MachineError(Exception):
     pass
 
 
-class EmulatorStalled(MachineError):
-    """The guest's kernel died because the emulated timer stopped. It says nothing of what runs in the machine."""
+class EmulatorFailed(MachineError):
+    """The emulated timer of a processor stopped, say, or the emulator crashed. It says nothing of what runs in the machine."""
 
 
-# what the RCU code of the kernel says when no timer interrupt comes any more (print_other_cpu_stall(), kernel/rcu/tree_stall.h)
-STALLED = "kthread timer wakeup didn't happen"
+# what the RCU code of the kernel says when no timer interrupt comes any more (kernel/rcu/tree_stall.h, tree_exp.h)
+STALLED = re.compile("kthread timer wakeup didn't happen|rcu_preempt detected (expedited )?stalls")
+# While the kernel patches its own code, at boot or when it turns a static key, an emulated processor can run into the instruction
+# that is half patched when the kernel believes that none can any more (seen in sched_clock_cpu() of Linux 6.12 and 7.2).
+HALF_PATCHED = re.compile(r'\bint3: 0000 \[#1\]')
+PROCESSORS = 2
+# Without CMPXCHG16B: the emulator of QEMU before 8.0 computes the flags after it from the wrong state (gen_cmpxchg16b() does not
+# store cc_op, which its helper reads), so that some of their high bits are bits of an address. An interrupt that saves them there
+# ends in a double fault, and local_irq_save() can believe that interrupts were enabled.
+CPU = 'qemu64,+rdrand,+ssse3,+sse4.1,+sse4.2,+popcnt,-cx16'
 
 
 @functools.cache
@@ -57,7 +67,8 @@ class Machine:
     """One running machine. Use it as a context manager."""
 
     def __init__(self, suite, image, memory_mb=768, restore_from=None, save_to=None, extra=(), append='', is_writable=False):
-        """is_writable: the root file system may be written to; what is written goes when the machine ends."""
+        """restore_from: a template; save_to: a directory for one, which has its RAM already if it is restored, too. is_writable: the
+        root file system may be written to; what is written goes when the machine ends."""
         os.makedirs(os.path.join(CACHE, 'run'), exist_ok=True)
         self.suite = suite
         self.directory = tempfile.mkdtemp(prefix='vm-', dir=os.path.join(CACHE, 'run'))
@@ -65,7 +76,7 @@ class Machine:
         self._events, self._buffer = [], b''
         self._output, self._codes = {}, {}
         self._log = open(f'{self.directory}/qemu.log', 'wb')
-        command = self._command(image, memory_mb, restore_from or save_to, bool(save_to), extra, append, is_writable)
+        command = self._command(image, memory_mb, save_to or restore_from, bool(save_to), extra, append, is_writable)
         if restore_from:
             command += ['-incoming', 'defer']
         self.process = subprocess.Popen(command, stdin=subprocess.DEVNULL, stdout=self._log, stderr=self._log)
@@ -82,9 +93,9 @@ class Machine:
         memory = (f'memory-backend-file,id=mem,size={memory_mb}M,mem-path={ram}/ram,share={"on" if shared else "off"}'
                   if ram else f'memory-backend-ram,id=mem,size={memory_mb}M')
         command = [
-            'qemu-system-x86_64', '-name', self.suite, '-nodefaults', '-no-user-config', '-no-reboot',
+            layers(self.suite)['qemu'], '-name', self.suite, '-nodefaults', '-no-user-config', '-no-reboot',
             '-display', 'none', '-vga', 'none', '-accel', 'tcg,thread=multi',
-            '-cpu', 'qemu64,+rdrand,+ssse3,+sse4.1,+sse4.2,+popcnt,+cx16', '-smp', '2',
+            '-cpu', CPU, '-smp', str(PROCESSORS),
             '-m', str(memory_mb), '-object', memory, '-machine', 'q35,memory-backend=mem',
             '-kernel', f'{image}/vmlinux', '-initrd', f'{image}/initrd.cpio',
             '-append', f'{KERNEL_COMMAND_LINE} {append}',
@@ -187,8 +198,54 @@ class Machine:
     def __enter__(self):
         return self
 
-    def __exit__(self, kind, *_):
+    def __exit__(self, kind, error, _):
+        failure = self._emulator_failure() if isinstance(error, Exception) else None
+        if isinstance(error, TimeoutError) and not failure:
+            self._describe(error)
         self.quit(keep=kind is not None)
+        # what failed in a machine whose timer stopped failed of that
+        if failure:
+            raise EmulatorFailed(failure) from error
+
+    def _emulator_failure(self):
+        """How the emulator failed the machine, if it did."""
+        console = self._console()
+        if STALLED.search(console):
+            return None if '[rdma_mock]' in console else 'the timer of a processor stopped'
+        if HALF_PATCHED.search(console):
+            return 'a processor ran into an instruction that was half patched'
+        if self._ended_by_signal():
+            return f'QEMU ended by signal {-self.process.returncode}'
+        return 'a processor does not wake what sleeps on it' if self._sleeps_for_ever() else None
+
+    def _ended_by_signal(self):
+        """Of itself: one that is asked to end by a signal ends with an exit code."""
+        try:
+            return self.process.wait(1) < 0
+        except subprocess.TimeoutExpired:
+            return False
+
+    def _sleeps_for_ever(self):
+        try:
+            for sleeper in [self.start(f'taskset -c {processor} sleep 0.1') for processor in range(PROCESSORS)]:
+                self.finish(sleeper, 60)
+        except TimeoutError:
+            return True
+        except (MachineError, OSError):
+            pass  # the machine has ended
+        return False
+
+    def _describe(self, error):
+        """Adds what the machine was busy with."""
+        try:
+            error.add_note(self.run('systemctl list-jobs --no-legend | head -5; ps -eo pid,stat,etimes,wchan:20,args --sort=-etimes | '
+                                    'grep -v "]$" | tail -25; journalctl -b --no-pager -o short-monotonic | tail -15', 60, check=False))
+        except (MachineError, OSError, TimeoutError):
+            error.add_note('and the machine does not answer')
+
+    def _console(self):
+        with open(f'{self.directory}/console.log', errors='replace') as file:
+            return file.read()
 
     # -- the agent inside, see guest/agent.pl for its protocol -----------------------------------
 
@@ -253,14 +310,16 @@ class Machine:
             self._buffer += data
 
     def _agent_gone(self):
-        with open(f'{self.directory}/console.log', errors='replace') as file:
-            console = file.read()
-        kind = EmulatorStalled if STALLED in console else MachineError
-        return kind(f'the agent is gone; the console ends in:\n{console[-2000:]}')
+        lines = self._console().splitlines()
+        fatal = next((at for at, line in enumerate(lines) if re.search('Oops|BUG:|Kernel panic', line)), -20)
+        return MachineError('\n'.join([f'the machine is gone {self._qemu_log()}', 'its console:', *lines[fatal:][:40]]))
 
     def run(self, script, timeout=120, check=True):
         """The output of a bash script; raises if it fails, unless check is off."""
-        code, output = self.finish(self.start(script), timeout)
+        try:
+            code, output = self.finish(self.start(script), timeout)
+        except TimeoutError:
+            raise TimeoutError(f'not ended within {timeout} s: {script}') from None
         if check and code:
             raise MachineError(f'exit code {code} of: {script}\n{output}')
         return output
@@ -285,6 +344,8 @@ class Machine:
 # -- templates ------------------------------------------------------------------------------------
 
 SETTLED = 'systemctl is-system-running --wait; udevadm settle; sync; echo 3 > /proc/sys/vm/drop_caches'
+# where the host is overloaded, services can miss their start timeouts again and again
+SOUND = 'systemctl is-active systemd-journald.service && systemctl is-active systemd-udevd.service'
 
 
 BOOTS = 3
@@ -298,8 +359,9 @@ def _save_template(suite, image, setup, options, directory):
         os.makedirs(directory)
         try:
             with Machine(suite, image, save_to=directory, **options) as machine:
-                machine.wait_agent(90)
+                machine.wait_agent(180)
                 machine.run(setup + '\n' + SETTLED, timeout=300, check=False)
+                machine.run(SOUND)
                 machine.save(directory)
             return
         except (OSError, MachineError):
@@ -310,12 +372,12 @@ def _save_template(suite, image, setup, options, directory):
 
 def _template(suite, image, setup, options):
     """The directory of a saved machine, booted and saved first if there is none for this very image."""
-    qemu = subprocess.run(['qemu-system-x86_64', '--version'], capture_output=True, text=True).stdout
+    qemu = subprocess.run([layers(suite)['qemu'], '--version'], capture_output=True, text=True).stdout
     with open(__file__, 'rb') as file:
         stamp = repr((image, os.stat(f'{image}/root.img').st_mtime_ns, qemu, file.read(), setup, options))
     digest = hashlib.sha256(stamp.encode()).hexdigest()[:12]
     directory = os.path.join(CACHE, f'template-{suite}-{digest}')
-    with open(os.path.join(CACHE, 'template.lock'), 'w') as lock:
+    with open(f'{directory}.lock', 'w') as lock:
         fcntl.flock(lock, fcntl.LOCK_EX)
         if not os.path.exists(f'{directory}/done'):
             _save_template(suite, image, setup, options, directory)
@@ -323,15 +385,50 @@ def _template(suite, image, setup, options):
     return directory
 
 
-def restore(suite, setup='', extra=(), **options):
-    """A private copy of a settled machine of that suite. setup runs once, before it is saved."""
+def _furnished(suite, image, base, then, options):
+    """The directory of a template made of another one."""
+    what, furnish = then
+    directory = f'{base}-{what}'
+    with open(f'{base}.lock', 'w') as lock:
+        fcntl.flock(lock, fcntl.LOCK_EX)
+        if not os.path.exists(f'{directory}/done'):
+            _drop_unused(base)
+            shutil.rmtree(directory, ignore_errors=True)
+            os.makedirs(directory)
+            subprocess.run(['cp', '--sparse=always', f'{base}/ram', directory], check=True)
+            with Machine(suite, image, restore_from=base, save_to=directory, **options) as machine:
+                _wake(machine)
+                furnish(machine)
+                machine.save(directory)
+            open(f'{directory}/done', 'w').close()
+        os.utime(directory)
+    return directory
+
+
+def _drop_unused(base):
+    """Templates of what stands in no source any more: two checkouts may take turns, so that the last one that was used stays."""
+    others = sorted((directory for directory in glob.glob(f'{base}-*/')), key=os.path.getmtime)
+    for directory in others[:-1]:
+        shutil.rmtree(directory, ignore_errors=True)
+
+
+def _wake(machine):
+    machine.wait_agent(90)
+    machine.run(f'date -s @{time.time():.3f} >/dev/null')
+
+
+def restore(suite, setup='', then=None, extra=(), **options):
+    """A private copy of a settled machine of that suite. setup runs once, before it is saved. then: (what it is, a function that
+    furnishes the machine further), once for all that ask for the same."""
     image = layers(suite)['img']
     options['extra'] = tuple(extra)
-    machine = Machine(suite, image, restore_from=_template(suite, image, setup, options), **options)
+    template = _template(suite, image, setup, options)
+    if then:
+        template = _furnished(suite, image, template, then, options)
+    machine = Machine(suite, image, restore_from=template, **options)
     try:
-        machine.wait_agent(30)
-        machine.run(f'date -s @{time.time():.3f} >/dev/null')
-    except BaseException:
-        machine.quit(keep=True)
+        _wake(machine)
+    except BaseException as error:
+        machine.__exit__(type(error), error, None)
         raise
     return machine

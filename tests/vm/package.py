@@ -3,9 +3,11 @@
 import fcntl
 import filecmp
 import functools
+import hashlib
 import os
 import shutil
 import subprocess
+import tarfile
 
 from machine import CACHE, HERE, MachineError, layers
 
@@ -29,6 +31,17 @@ def build(suite, options=''):
         if done.returncode:
             raise MachineError(f'rdmad does not build on {suite}:\n{done.stdout[-6000:]}{done.stderr[-2000:]}')
     return f'{tree}/src/{name}.tar'
+
+
+@functools.cache
+def digest(suite):
+    """Of what install() puts where."""
+    total = hashlib.sha256()
+    with tarfile.open(build(suite)) as package:
+        for member in sorted(package, key=lambda member: member.name):
+            total.update(f'{member.name} {member.mode:o} {member.linkname}\0'.encode())
+            total.update(package.extractfile(member).read() if member.isfile() else b'')
+    return total.hexdigest()[:12]
 
 
 def _copy_source(target):
@@ -57,4 +70,5 @@ def install(machine, options=''):
     with open(build(machine.suite, options), 'rb') as file:
         machine.put(file.read(), '/run/rdmad.tar')
     # 0755 of a packaged directory must not change those of the system
-    machine.run('tar -C / --keep-directory-symlink --no-overwrite-dir --no-same-owner -xf /run/rdmad.tar && rm /run/rdmad.tar && udevadm control --reload')
+    machine.run('tar -C / --keep-directory-symlink --no-overwrite-dir --no-same-owner -xf /run/rdmad.tar && rm /run/rdmad.tar && '
+                'udevadm control --reload && systemctl daemon-reload && systemctl start rdmad.socket')

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: LGPL-2.1-or-later
 """Two ports with one GUID: cloned firmware, or a device split in two."""
-from lab import NODES, lab
+from lab import lab, NODES, on
 
 A = '0002c90300000a01'
 
@@ -9,6 +9,7 @@ def _add(lab, name):
     lab.mock(f'add name={name} proto=ib guid=0002c90300000a00 pguid={A}')
 
 
+@on('trixie')
 def the_lowest_index_keeps_the_links_and_the_journal_says_who_lost(suite):
     with lab(suite) as l:
         _add(l, 'first')
@@ -29,6 +30,7 @@ def the_lowest_index_keeps_the_links_and_the_journal_says_who_lost(suite):
         return [f'journal: {lines[0]}']
 
 
+@on('trixie')
 def when_the_owner_goes_the_next_one_takes_over(suite):
     """The links and the unit, that is. The unit is back before a bound service has stopped, and then systemd drops the start
     that WantedBy= asks for (systemd issue 11526)."""
@@ -49,6 +51,7 @@ def when_the_owner_goes_the_next_one_takes_over(suite):
         l.expect('left over', l.leftovers(), [''])
 
 
+@on('trixie')
 def a_device_that_is_handled_late_still_gets_what_its_index_gives_it(suite):
     """Udev works on several devices at a time: the claim of a higher index can come first."""
     with lab(suite) as l:

@@ -2,7 +2,7 @@
 """An adapter comes and goes over PCI."""
 import re
 
-from lab import NODES, Failure, lab
+from lab import Failure, lab, NODES, on
 
 A, B = '0002c90300000a01', '0002c90300000a02'
 ADAPTER = f'proto=ib ports=2 guid=0002c90300000a00 pguid={A}'
@@ -26,6 +26,7 @@ def _seconds_since_add(lab, monitor, service):
     return int(lab.show(service, 'ActiveEnterTimestampMonotonic')) / 1e6 - min(added)
 
 
+@on('trixie')
 def a_plugged_adapter_has_its_links_and_units_and_starts_the_bound_service_ten_times_over(suite):
     with lab(suite) as l:
         l.service('bound', f'sys-subsystem-rdma-ports-{A}-umad.device')
@@ -89,6 +90,7 @@ def a_device_that_is_renamed_as_it_appears_has_no_unit_of_its_first_name(suite):
                  {f'sys-subsystem-rdma-devices-ibp1s0:{port}-{node}.device' for port in (1, 2) for node in NODES})
 
 
+@on('trixie')
 def an_adapter_with_many_ports_has_all_its_links_and_units_and_keeps_them_over_a_rename(suite):
     """udev drops an assignment of more than 512 or 1024 bytes whole."""
     with lab(suite) as l:
@@ -113,6 +115,7 @@ def an_adapter_with_many_ports_has_all_its_links_and_units_and_keeps_them_over_a
             l.until_inactive('bound')
 
 
+@on('trixie')
 def a_virtual_function_has_links_of_its_own(suite):
     with lab(suite, extra=('-device', 'nvme-subsys,id=subsystem')) as l:
         l.vm.qmp('device_add', driver='nvme', id='pf', serial='x', subsys='subsystem', bus='rp5', addr='0.0', multifunction=True,

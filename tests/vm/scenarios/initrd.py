@@ -33,11 +33,11 @@ def _names_stay(suite, tool):
         return [f'{tool}: {" ".join(NAMES)}']
 
 
-@labs.on('bookworm', 'trixie')
+@labs.on('trixie')
 def a_name_of_an_initrd_by_dracut_stays(suite):
     return _names_stay(suite, 'dracut')
 
 
-@labs.on('bookworm', 'trixie')
+@labs.on('bookworm')
 def a_name_of_an_initrd_by_initramfs_tools_stays(suite):
     return _names_stay(suite, 'initramfs-tools')

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: LGPL-2.1-or-later
 """Which modules are loaded for a device."""
-from lab import lab
+from lab import lab, on
 
 NOTHING = 'systemctl mask -q --runtime rdma-load-modules@{rdma,infiniband,opa,roce,iwarp}.service; modprobe rdma_mock; udevadm settle'
 
@@ -18,6 +18,7 @@ def an_infiniband_device_gets_uverbs_and_umad_loaded(suite):
         l.expect('links', sorted(l.port_links()), sorted(f'0002c90300000a01/{n}' for n in ('uverbs', 'umad', 'issm')))
 
 
+@on('trixie')
 def a_roce_or_iwarp_device_gets_uverbs_alone(suite):
     for proto in ('roce', 'iwarp'):
         with lab(suite, setup=NOTHING) as l:
@@ -35,6 +36,7 @@ def a_module_that_the_lists_of_rdma_core_leave_out_stays_out(suite):
         l.expect('modules', _loaded(l), {'ib_uverbs'})
 
 
+@on('trixie')
 def asking_by_hand_loads_what_is_missing_unless_told_not_to(suite):
     with lab(suite, rdmad=False, setup=NOTHING) as l:
         import package

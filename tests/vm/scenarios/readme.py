@@ -7,7 +7,7 @@ import subprocess
 
 import machine
 import package
-from lab import lab
+from lab import lab, on
 
 A = '0002c90300000a01'
 
@@ -19,24 +19,74 @@ def _blocks(heading):
     return [re.sub('^    ', '', block, flags=re.M) for block in re.findall(r'(?:^    .*\n|^\n(?=    ))+', section, re.M)]
 
 
+def _expect_lines(l, shown, seen):
+    """Each line that the README shows, but for commands and for what depends on the adapter, or is left out."""
+    def plain(text):
+        return re.sub(r'just now|\d+ s ago', 'ago', ' '.join(text.split()))
+    for line in shown.splitlines():
+        if not line or line[0] in '$#' or '...' in line or 'mlx5_core' in line:
+            continue
+        l.expect_true(f'the line of the README is seen: {line}', plain(line) in plain(seen), seen)
+
+
+@on('trixie')
 def what_the_readme_shows_is_what_one_sees(suite):
     with lab(suite) as l:
         l.plug(1, f'proto=ib ports=2 guid=0002c90300000a00 pguid={A}')
-        shown = ''.join(_blocks('What you see'))
+        shown = _blocks('What you see')[3]
         commands = re.findall(r'^\$ (.*)', shown, re.M)
         l.expect_true('the README has commands', len(commands) == 3, commands)
-        seen = '\n'.join(l.run(command) for command in commands)
-        for line in shown.splitlines():
-            # what depends on the adapter, or is left out
-            if not line or line.startswith('$') or '...' in line or 'mlx5_core' in line:
-                continue
-            l.expect_true(f'the line of the README is seen: {line}', ' '.join(line.split()) in ' '.join(seen.split()), seen)
+        _expect_lines(l, shown, '\n'.join(l.run(command) for command in commands))
+        block, = _blocks('When something is not as it should be')
+        for line in block.splitlines():
+            l.run(line)
 
 
+@on('trixie')
+def the_service_of_the_readme_goes_and_comes_with_its_port(suite):
+    with lab(suite) as l:
+        bind, unplugged, returned = _blocks('What you see')[:3]
+        l.vm.put('[Service]\nExecStart=/bin/sleep infinity\n', '/etc/systemd/system/fabric.service')
+        l.run('systemctl daemon-reload')
+        l.plug(1, f'proto=ib ports=2 guid=0002c90300000a00 pguid={A}')
+
+        def shows(block, check=True):
+            command, = re.findall(r'^[#$] (.*)', block, re.M)
+            _expect_lines(l, block, l.run(command, check=check))
+        shows(bind)
+        l.until_active('fabric')
+        l.unplug(1)
+        l.until('rdmad has judged it', lambda: 'unplug' in l.run('rdmactl status fabric', check=False))
+        shows(unplugged, check=False)
+        l.plug(2, f'proto=ib ports=2 guid=0002c90300000a00 pguid={A}')
+        l.until('rdmad has seen it', lambda: 'running (active)' in l.run('rdmactl status fabric', check=False))
+        shows(returned)
+
+
+@on('trixie')
 def the_first_binding_works(suite):
     with lab(suite) as l:
-        unit, = (block for block in _blocks('Your first binding') if '[Unit]' in block)
+        bind, service = _blocks('Your first binding')[:2]
+        l.run(bind)
         # opensm needs a fabric
+        l.vm.put(re.sub('ExecStart=.*', 'ExecStart=/bin/sleep infinity', service), '/etc/systemd/system/fabric.service')
+        l.run('systemctl daemon-reload')
+        for slot in (1, 3, 2):
+            l.plug(slot, f'proto=ib ports=2 guid=0002c90300000a00 pguid={A}')
+            l.until_active('fabric')
+            l.unplug(slot)
+            l.until_inactive('fabric')
+        l.run('rdmactl unbind fabric')
+        l.plug(1, f'proto=ib ports=2 guid=0002c90300000a00 pguid={A}')
+        l.run('sleep 2')
+        l.expect('without the binding', l.states('fabric'), ['inactive'])
+
+
+@on('trixie')
+def the_binding_without_the_daemon_works(suite):
+    with lab(suite) as l:
+        l.run('systemctl mask -q --now rdmad.service rdmad.socket 2>&1')
+        unit, = (block for block in _blocks('Your first binding') if '[Unit]' in block)
         l.vm.put(re.sub('ExecStart=.*', 'ExecStart=/bin/sleep infinity', unit), '/etc/systemd/system/fabric.service')
         # the port is there: the command of the README
         l.plug(3, f'proto=ib ports=2 guid=0002c90300000a00 pguid={A}')
@@ -54,6 +104,7 @@ def the_first_binding_works(suite):
             l.until_inactive('fabric')
 
 
+@on('trixie')
 def the_names_of_the_readme_are_given(suite):
     with lab(suite) as l:
         link, commands = _blocks('Names that stay')
@@ -67,23 +118,30 @@ def the_names_of_the_readme_are_given(suite):
         l.expect('the device is called by its path', l.in_slot(1), ['ibp1s0'])
 
 
+@on('trixie')
 def the_install_commands_install(suite):
     tree = machine.layers(suite)['build']
     package.build(suite)  # copies the source there
     build, = _blocks('Install')
-    in_tree = '\n'.join(line for line in build.splitlines() if not line.startswith('udevadm'))
-    script = f'set -e; cd /src/rdmad; export DESTDIR=/src/readme.dest; rm -rf build $DESTDIR; {in_tree}\n' \
-             'sed -n "s/^\\//in the log: \\//p" build/meson-logs/install-log.txt; rm -rf build; find $DESTDIR -type f'
+    in_machine = [line for line in build.splitlines() if line.startswith(('udevadm', 'systemctl', 'journalctl'))]
+    in_tree = '\n'.join(line for line in build.splitlines() if line not in in_machine)
+    script = f'set -e; cd /src; export DESTDIR=/src/readme.dest; rm -rf readme $DESTDIR; cp -r rdmad readme; cd readme; {in_tree}\n' \
+             'sed -n "s/^\\//in the log: \\//p" build/meson-logs/install-log.txt; find $DESTDIR -type f'
     done = subprocess.run(['unshare', '-m', 'sh', '-ec', f'mount -t proc proc {tree}/proc; exec chroot {tree} sh -c "$0"', script],
                           capture_output=True, text=True)
     with lab(suite) as l:
         l.expect('exit code of the build commands', (done.returncode, done.stderr[-500:] if done.returncode else ''), (0, ''))
         installed = sorted(re.sub('^.*/', '', path) for path in done.stdout.splitlines() if path.startswith('/src/readme.dest'))
-        # module-setup.sh is dracut's, rdmad the hook of initramfs-tools
-        l.expect('files', installed, ['59-rdmad-name.rules', '61-rdmad-id.rules', '76-rdmad-link-type.rules', '91-rdmad-units.rules',
-                                      'initrd-files', 'module-setup.sh', 'rdma_id', 'rdma_id.8', 'rdmad', 'rdmad-links.7', 'rdmad.link.5'])
+        # module-setup.sh is dracut's; there are two called rdmad, the daemon and the hook of initramfs-tools, and two called rdmactl,
+        # the program and what completes its words in bash
+        l.expect('files', installed, sorted([
+            '59-rdmad-name.rules', '61-rdmad-id.rules', '76-rdmad-link-type.rules', '91-rdmad-units.rules', 'rdma_id',
+            'rdmad', 'rdmad.service', 'rdmad.socket', 'rdmad-wait-ready@.service', 'rdma-port-ready@.target', 'rdmad.catalog',
+            'rdmad-holders', 'rdmad-holders.service', 'rdmad-recovery', 'rdmad-recovery.service',
+            'io.rdmad.Bindings.varlink', 'io.rdmad.Devices.varlink', 'io.rdmad.Lifecycle.varlink',
+            'rdmactl', 'rdmactl', '_rdmactl', 'initrd-files', 'module-setup.sh', 'rdmad',
+            'rdma_id.8', 'rdmactl.1', 'rdmad-links.7', 'rdmad-recovery.7', 'rdmad.binding.5', 'rdmad.conf.5', 'rdmad.link.5', 'rdmad.service.8']))
         logged = {re.sub('^.*/', '', line) for line in done.stdout.splitlines() if line.startswith('in the log: ')}
         l.expect('files that the log does not list for whoever removes them', set(installed) - logged, set())
-        for line in build.splitlines():
-            if line.startswith('udevadm'):
-                l.run(line)
+        for line in in_machine:
+            l.run(line)

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: LGPL-2.1-or-later
 """A device is renamed, by whomever."""
-from lab import NODES, lab
+from lab import lab, NODES, on
 
 A = '0002c90300000a01'
 ADAPTER = f'proto=ib ports=2 guid=0002c90300000a00 pguid={A}'
@@ -35,6 +35,7 @@ def a_service_bound_by_port_guid_keeps_running_and_names_follow(suite):
         l.expect('PIDs of the bound services', {node: l.pid(f'bound-{node}') for node in NODES}, pids)
 
 
+@on('trixie')
 def two_devices_swap_their_names_and_each_keeps_its_links(suite):
     with lab(suite) as l:
         l.plug(1, ADAPTER)
@@ -53,6 +54,7 @@ def two_devices_swap_their_names_and_each_keeps_its_links(suite):
                  sorted([f'+infiniband:{one}', f'+infiniband:{two}']))
 
 
+@on('trixie')
 def a_name_that_is_no_path_component_or_property_does_no_harm(suite):
     """The kernel lets root call a device anything."""
     with lab(suite) as l:

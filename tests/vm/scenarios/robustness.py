@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: LGPL-2.1-or-later
 """A failed look-up never stops a service."""
-from lab import NODES, lab
+from lab import lab, NODES, on
 
 A = '0002c90300000a01'
 ADAPTER = f'proto=ib ports=2 guid=0002c90300000a00 pguid={A}'
@@ -19,6 +19,7 @@ def _state(lab):
     return ({node: lab.pid(f'bound-{node}') for node in NODES}, lab.port_links(), lab.device_units())
 
 
+@on('trixie')
 def services_outlive_trigger_reload_and_reexec(suite):
     with lab(suite) as l:
         _bound(l)
@@ -36,6 +37,7 @@ def services_outlive_trigger_reload_and_reexec(suite):
         l.expect('after a restart of udevd', _state(l), before)
 
 
+@on('trixie')
 def services_outlive_a_helper_that_is_missing_or_fails_or_is_killed(suite):
     with lab(suite) as l:
         _bound(l)
@@ -63,6 +65,7 @@ def services_outlive_a_helper_that_is_missing_or_fails_or_is_killed(suite):
         l.expect('with the helper back', _state(l), before)
 
 
+@on('trixie')
 def a_renaming_race_never_loses_a_link(suite):
     """Twenty hot plugs, each with rdma-core renaming in parallel: helpers that go by name lose a link in one of ten."""
     with lab(suite) as l:
@@ -73,6 +76,7 @@ def a_renaming_race_never_loses_a_link(suite):
             l.unplug(1)
 
 
+@on('trixie')
 def wrong_hints_and_claims_are_seen_through(suite):
     with lab(suite) as l:
         l.run('mkdir -p /run/rdmad/claims; head -c 200000 /dev/urandom > /run/rdmad/index-hints; '

@@ -1,0 +1,303 @@
+# SPDX-License-Identifier: LGPL-2.1-or-later
+"""Services that live with their device: PID 1 stops them, rdmad brings them back."""
+from lab import lab, on
+
+A, B, C = '0002c90300000a01', '0002c90300000b01', '0002c90300000c01'
+ADAPTER = f'proto=ib ports=2 guid=0002c90300000a00 pguid={A}'
+OTHER = f'proto=ib guid=0002c90300000b00 pguid={B}'
+FIVE = [f'five{i}.service' for i in range(5)]
+
+DISTURBANCES = {
+    'nothing': 'true',
+    'daemon-reload': 'systemctl daemon-reload',
+    'daemon-reexec': 'systemctl daemon-reexec',
+    'restart of rdmad': 'systemctl restart rdmad.service',
+    'kill -9 of rdmad': 'systemctl kill -s KILL rdmad.service',
+    'reload of rdmad': 'systemctl reload rdmad.service',
+    'upgrade of rdmad': 'cp /usr/lib/rdmad/rdmad /usr/lib/rdmad/rdmad.new; mv /usr/lib/rdmad/rdmad.new /usr/lib/rdmad/rdmad; '
+                        'systemctl daemon-reload; systemctl restart rdmad.service',
+    'rename': 'for d in /sys/class/infiniband/*; do [ -e $d ] && rdma dev set ${d##*/} name n$RANDOM; done; udevadm settle; true',
+}
+
+
+def _all(services, state):
+    return {service: state for service in services}
+
+
+def _counted(l, names, stop=''):
+    for name in names:
+        l.counted(name.removesuffix('.service'), stop)
+
+
+def _starts(l, services):
+    return [l.starts(name.removesuffix('.service')) for name in services]
+
+
+def five_services_stop_while_rdmad_is_dead_and_each_starts_once_when_the_adapter_is_back(suite):
+    with lab(suite) as l:
+        _counted(l, FIVE)
+        l.bind('50-five', f'PortGUID={A}', 'Unit=' + ' '.join(FIVE))
+        l.reload_bindings()
+        l.plug(1, ADAPTER)
+        l.until_states(_all(FIVE, 'active'))
+        # nobody is there to see it: it does not start again before the adapter is gone
+        l.run('mkdir -p /run/systemd/system/rdmad.service.d; '
+              'printf "[Service]\\nRestartSec=30\\n" > /run/systemd/system/rdmad.service.d/slow.conf; systemctl daemon-reload')
+        l.run('systemctl kill -s KILL rdmad.service')
+        l.until('rdmad is dead', lambda: l.show('rdmad', 'MainPID') == '0')
+        l.unplug(1)
+        l.until('all stopped', lambda: l.states(*FIVE) == ['inactive'] * 5)
+        l.expect('PID of rdmad', l.show('rdmad', 'MainPID'), '0')
+        l.expect('anchors', l.anchors(), set())
+        l.until_active('rdmad')
+        l.expect('starts', _starts(l, FIVE), [1] * 5)
+        l.plug(2, ADAPTER)
+        l.until_states(_all(FIVE, 'active'))
+        l.expect('starts', _starts(l, FIVE), [2] * 5)
+        l.expect('anchors', len(l.anchors()), 5)
+
+
+def a_service_that_stops_slowly_runs_again_though_its_adapter_was_back_before(suite):
+    """With WantedBy= alone systemd drops the start (systemd issues 11526, 27549)."""
+    with lab(suite) as l:
+        unit = f'sys-subsystem-rdma-ports-{A}-uverbs.device'
+        # six seconds, or until the adapter is back where the machine is slow
+        stop = '/bin/sh -c "sleep 6; until [ -e /run/is-back ]; do sleep 0.1; done"'
+        l.counted('slow', stop)
+        l.bind('50-slow', f'PortGUID={A}', 'Unit=slow.service')
+        l.service('alone', unit, f'/bin/sleep infinity\nExecStop={stop}')
+        l.reload_bindings()
+        l.plug(1, ADAPTER)
+        l.until_states({'slow.service': 'active', 'alone.service': 'active'})
+        l.vm.qmp('device_del', id='slot1')
+        l.until('both stop', lambda: l.states('slow', 'alone') == ['deactivating'] * 2)
+        l.vm.wait_event('DEVICE_DELETED', device='slot1')
+        l.plug(1, ADAPTER)
+        l.expect('while it is back', l.states('slow', 'alone'), ['deactivating'] * 2)
+        l.run('touch /run/is-back')
+        l.until_states({'slow.service': 'active', 'alone.service': 'inactive'})
+        l.expect('starts', l.starts('slow'), 2)
+
+
+@on('trixie')
+def what_an_administrator_stopped_masked_or_disabled_stays_so_and_what_he_started_is_not_started_again(suite):
+    with lab(suite) as l:
+        names = ['stopped', 'masked', 'disabled', 'elsewhere', 'left']
+        _counted(l, names)
+        for name in names:
+            l.run(f'printf "[Install]\\nWantedBy=multi-user.target\\n" >> /etc/systemd/system/{name}.service')
+        services = [f'{name}.service' for name in names]
+        l.run('systemctl daemon-reload; systemctl enable -q disabled elsewhere left 2>&1')
+        l.bind('50-all', f'PortGUID={A}', 'Unit=' + ' '.join(services))
+        l.reload_bindings()
+        l.plug(1, ADAPTER)
+        l.until_states(_all(services, 'active'))
+        l.run('systemctl stop stopped.service')
+        l.unplug(1)
+        l.until_states(_all(services, 'inactive'))
+        l.run('ln -sf /dev/null /etc/systemd/system/masked.service; systemctl daemon-reload; systemctl disable -q disabled.service 2>&1; systemctl start elsewhere.service')
+        pid = l.pid('elsewhere')
+        l.plug(2, ADAPTER)
+        l.until_states({'stopped.service': 'inactive', 'masked.service': 'inactive', 'disabled.service': 'inactive',
+                        'elsewhere.service': 'active', 'left.service': 'active'})
+        l.expect('starts', _starts(l, names), [1, 1, 1, 2, 2])
+        l.expect('PID of the one that was started elsewhere', l.pid('elsewhere'), pid)
+        # and it lives with its adapter again
+        l.unplug(2)
+        l.until_states(_all(services, 'inactive'))
+        # who starts it says that it is wanted again
+        l.plug(1, ADAPTER)
+        l.until_active('left')
+        l.run('systemctl start stopped.service')
+        l.unplug(1)
+        l.until_states(_all(services, 'inactive'))
+        l.plug(1, ADAPTER)
+        l.until_active('stopped')
+        l.expect('starts', l.starts('stopped'), 3)
+
+
+@on('trixie')
+def nothing_in_between_changes_the_outcome(suite):
+    """A reload, a restart and so on before the unplug, before the return and after it."""
+    with lab(suite) as l:
+        l.plug(3, OTHER)
+        services = ['bound.service', 'slow.service', 'stopped.service']
+        _counted(l, ['bound', 'stopped', 'other', 'free'])
+        l.counted('slow', '/bin/sleep 3')
+        l.bind('50-a', f'PortGUID={A}', 'Unit=' + ' '.join(services))
+        l.bind('50-b', f'PortGUID={B}', 'Unit=other.service')
+        l.reload_bindings()
+        l.run('systemctl start free.service')
+        l.plug(1, ADAPTER)
+        l.until_states(_all(services + ['other.service'], 'active'))
+        pids = [l.pid('other'), l.pid('free')]
+        for round, (name, disturb) in enumerate(DISTURBANCES.items(), 1):
+            l.run(disturb)
+            l.run('systemctl stop stopped.service')
+            l.run(disturb)
+            l.vm.qmp('device_del', id='slot1')
+            l.run(disturb)
+            l.vm.wait_event('DEVICE_DELETED', device='slot1')
+            l.until('the services stop', lambda: l.states(*services)[0::2] == ['inactive'] * 2)
+            l.run(disturb)
+            l.plug(1, ADAPTER)
+            l.run(disturb)
+            try:
+                l.until_states({'bound.service': 'active', 'slow.service': 'active', 'stopped.service': 'inactive'})
+                l.expect('starts', _starts(l, services), [1 + round, 1 + round, round])
+                l.expect('anchors', len(l.anchors()), 4)
+                l.expect('PIDs of services that are not concerned', [l.pid('other'), l.pid('free')], pids)
+            except Exception as failure:
+                raise type(failure)(f'{name}: {failure}') from failure
+            l.run('systemctl start stopped.service')
+            l.until_active('stopped')
+        return [f'{len(DISTURBANCES)} kinds: ' + ', '.join(DISTURBANCES)]
+
+
+@on('trixie')
+def a_service_that_any_port_will_do_for_stops_with_the_last_one(suite):
+    with lab(suite) as l:
+        l.counted('any')
+        l.bind('50-any', f'PortGUID={A} {B} {C}', 'Unit=any.service\nRequire=any')
+        l.reload_bindings()
+        l.plug(1, ADAPTER)
+        l.until_active('any')
+        pid = l.pid('any')
+        l.plug(2, OTHER)
+        l.until('two anchors and their group', lambda: len(l.anchors()) == 3)
+        for disturb in ('true', 'systemctl daemon-reload', 'systemctl daemon-reexec', 'systemctl kill -s KILL rdmad.service'):
+            l.run(disturb)
+            l.unplug(1)
+            l.until('one anchor and the group', lambda: len(l.anchors()) == 2)
+            l.expect('PID', l.pid('any'), pid)
+            l.plug(1, ADAPTER)
+            l.until('two anchors and their group', lambda: len(l.anchors()) == 3)
+        l.unplug(2)
+        l.unplug(1)
+        l.until_states({'any.service': 'inactive'})
+        l.expect('anchors', l.anchors(), set())
+        l.plug(3, f'proto=ib guid=0002c90300000c00 pguid={C}')
+        l.until_states({'any.service': 'active'})
+        l.expect('starts', l.starts('any'), 2)
+
+
+@on('trixie')
+def a_service_that_needs_two_ports_waits_for_both_and_stops_with_either(suite):
+    with lab(suite) as l:
+        l.counted('both')
+        l.bind('50-both', f'PortGUID={A} {B}', 'Unit=both.service')
+        l.reload_bindings()
+        l.plug(1, ADAPTER)
+        l.run('sleep 1')
+        l.expect('with one port', l.states('both'), ['inactive'])
+        l.plug(2, OTHER)
+        l.until_states({'both.service': 'active'})
+        l.unplug(1)
+        l.until_states({'both.service': 'inactive'})
+        l.plug(3, ADAPTER)
+        l.until_states({'both.service': 'active'})
+        l.unplug(2)
+        l.until_states({'both.service': 'inactive'})
+        l.expect('starts', l.starts('both'), 2)
+
+
+@on('trixie')
+def a_service_waits_until_its_port_is_active(suite):
+    with lab(suite) as l:
+        _counted(l, ['ib', 'roce', 'present'])
+        l.bind('50-ib', f'PortGUID={A}', 'Unit=ib.service\nWaitFor=active')
+        l.bind('50-present', f'PortGUID={A}', 'Unit=present.service')
+        l.bind('50-roce', 'LinkType=roce', 'Unit=roce.service\nWaitFor=active')
+        l.run('modprobe dummy; ip link add eth7 type dummy; sysctl -qw net.ipv6.conf.eth7.addr_gen_mode=0; ip link set eth7 up')
+        l.reload_bindings()
+        l.plug(1, ADAPTER + ' state=init')
+        l.plug(2, 'proto=roce guid=0002c90300000d00 netdev=eth7')
+        l.until_states({'ib.service': 'inactive', 'present.service': 'active', 'roce.service': 'inactive'})
+        l.run('sleep 2')
+        l.expect('while the port is not active', l.states('ib', 'roce'), ['inactive'] * 2)
+        l.mock(f'port {l.in_slot(1)[0]} 1 state=active')
+        l.until_active('ib')
+        l.expect('without an address', l.states('roce'), ['inactive'])
+        l.run('ip address add 192.0.2.7/24 dev eth7')
+        l.until_active('roce')
+        # a port that is no longer active stops nothing
+        l.mock(f'port {l.in_slot(1)[0]} 1 state=down')
+        l.run('sleep 2')
+        l.expect('with the port down', l.states('ib'), ['active'])
+
+
+@on('trixie')
+def a_port_guid_that_moves_to_another_device_is_an_unplug_and_a_return(suite):
+    """Cloned firmware: the unit of the link stays active all the time, the service does not."""
+    with lab(suite) as l:
+        l.counted('moved')
+        l.bind('50-moved', f'PortGUID={A}\nPath=pci-0000:01*', 'Unit=moved.service')
+        l.counted('clone')
+        l.bind('50-clone', f'PortGUID={A}\nPath=pci-0000:0[23]*', 'Unit=clone.service\nRequire=any')
+        l.reload_bindings()
+        l.plug(1, ADAPTER)
+        l.plug(2, ADAPTER)
+        l.until_states({'moved.service': 'active', 'clone.service': 'active'})
+        clone = l.pid('clone')
+        l.unplug(1)
+        l.until_states({'moved.service': 'inactive', 'clone.service': 'active'})
+        l.expect('unit of the link', l.show(f'sys-subsystem-rdma-ports-{A}-uverbs.device', 'ActiveState'), 'active')
+        l.expect('PID of the service of the other device', l.pid('clone'), clone)
+        l.plug(1, ADAPTER)
+        l.until_states({'moved.service': 'active', 'clone.service': 'active'})
+
+
+@on('trixie')
+def instances_follow_devices_and_their_names(suite):
+    with lab(suite) as l:
+        l.vm.put('[Service]\nExecStart=/bin/sleep infinity\n', '/etc/systemd/system/port@.service')
+        l.bind('50-ports', 'LinkType=infiniband', 'Unit=port@%d:%p.service\nNode=umad')
+        l.reload_bindings()
+        l.plug(1, ADAPTER)
+        name = l.in_slot(1)[0]
+        l.until_states({f'port@{name}:1.service': 'active', f'port@{name}:2.service': 'active'})
+        l.run(f'rdma dev set {name} name other; udevadm settle')
+        l.until_states({f'port@{name}:1.service': 'inactive', 'port@other:1.service': 'active', 'port@other:2.service': 'active'})
+        l.expect('anchors', len(l.anchors()), 2)
+        l.unplug(1)
+        l.until_states({'port@other:1.service': 'inactive', 'port@other:2.service': 'inactive'})
+        l.expect('anchors', l.anchors(), set())
+
+
+@on('trixie')
+def a_binding_comes_and_goes_and_the_service_keeps_running(suite):
+    with lab(suite) as l:
+        l.counted('free')
+        l.run('systemctl daemon-reload; systemctl start free.service')
+        pid = l.pid('free')
+        l.plug(1, ADAPTER)
+        for require in ('all', 'any'):
+            l.run(f'rdmactl bind free --port-guid {A} --require {require} --runtime')
+            l.until('anchored', lambda: l.anchors() != set())
+            l.run('rdmactl unbind free')
+            l.until('not anchored', lambda: l.anchors() == set())
+            l.expect('PID', l.pid('free'), pid)
+        l.run(f'rdmactl bind free --port-guid {A}; systemctl restart rdmad')
+        l.until('anchored', lambda: l.anchors() != set())
+        # a bad file beside it changes nothing
+        l.bind('60-bad', 'PortGUID=zz', 'Unit=free')
+        l.run('rdmactl reload 2>/dev/null', check=False)
+        l.expect('anchors', len(l.anchors()), 1)
+        l.unplug(1)
+        l.until_states({'free.service': 'inactive'})
+
+
+@on('trixie')
+def rdmad_ends_when_there_is_nothing_to_do_and_the_next_client_or_device_starts_it(suite):
+    with lab(suite) as l:
+        l.expect('without a device', l.states('rdmad'), ['inactive'])
+        l.run('rdmactl list')
+        l.expect('after a client', l.states('rdmad'), ['active'])
+        l.until('it ends', lambda: l.states('rdmad') == ['inactive'], timeout=90)
+        l.plug(1, ADAPTER)
+        l.until_active('rdmad')
+        l.run('sleep 35')
+        l.expect('with a device', l.states('rdmad'), ['active'])
+        l.unplug(1)
+        l.until('it ends', lambda: l.states('rdmad') == ['inactive'], timeout=90)
+        l.expect('failed units', l.run('systemctl --failed --no-legend --plain'), '')

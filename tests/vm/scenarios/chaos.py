@@ -1,0 +1,175 @@
+# SPDX-License-Identifier: LGPL-2.1-or-later
+"""Anything at any time: at every quiet point just those services run whose device is there and that nobody stopped.
+
+RDMAD_CHAOS_MINUTES: how long (1); RDMAD_CHAOS_SEED: to see the same again.
+"""
+import os
+import random
+import time
+
+from lab import Failure, lab, on
+
+ADAPTERS = 8
+SERVICES = 32
+MINUTES = float(os.environ.get('RDMAD_CHAOS_MINUTES', '1'))
+SEED = int(os.environ.get('RDMAD_CHAOS_SEED', '0')) or random.randrange(1 << 30)
+
+
+class _World:
+    """What was done, and so what must be."""
+
+    def __init__(self, l, chance):
+        self.l, self.chance = l, chance
+        self.plugged = set()
+        self.stopped = set()    # by an administrator
+        self.unbound = set()
+        self.done = {}
+
+    def services(self):
+        return range(SERVICES)
+
+    def adapter_of(self, service):
+        return service % ADAPTERS + 1
+
+    def guid(self, slot):
+        return f'{0x0002c90300000000 + slot * 0x100 + 1:016x}'
+
+    # -- what can happen ------------------------------------------------------------------------
+
+    def plug(self):
+        if free := [slot for slot in range(1, ADAPTERS + 1) if slot not in self.plugged]:
+            slot = self.chance.choice(free)
+            self.l.mock(f'pci 0000:0{slot}:00.0 proto=ib guid={0x0002c90300000000 + slot * 0x100:016x} pguid={self.guid(slot)}')
+            self.l.vm.qmp('device_add', driver='edu', bus=f'rp{slot}', id=f'slot{slot}')
+            self.plugged.add(slot)
+
+    def unplug(self):
+        if self.plugged:
+            slot = self.chance.choice(sorted(self.plugged))
+            self.l.until(f'slot {slot} has its device',
+                         lambda: self.l.vm.code(f'ls /sys/bus/pci/devices/0000:0{slot}:00.0/infiniband/*/node_guid') == 0)
+            self.l.vm.qmp('device_del', id=f'slot{slot}')
+            self.l.vm.wait_event('DEVICE_DELETED', 60, device=f'slot{slot}')
+            self.plugged.remove(slot)
+
+    def kill(self):
+        self.l.run('systemctl kill -s KILL rdmad.service || true')
+
+    def freeze(self):
+        self.l.run('systemctl kill -s STOP rdmad.service || true')
+        for _ in range(self.chance.randrange(1, 4)):
+            self.chance.choice([self.plug, self.unplug, self.stop, self.trigger])()
+        self.l.run(f'systemctl kill -s {self.chance.choice(["CONT", "KILL"])} rdmad.service || true')
+
+    def trigger(self):
+        action = self.chance.choice(['change', 'add', 'bind'])
+        self.l.run(f'udevadm trigger --action={action} -s infiniband -s infiniband_verbs -s infiniband_mad')
+
+    def reload(self):
+        self.l.run(self.chance.choice(['systemctl daemon-reload', 'systemctl daemon-reexec', 'rdmactl reload',
+                                       'systemctl restart rdmad.service']))
+
+    def rename(self):
+        self.l.run(f'set -- $(ls /sys/class/infiniband | shuf -n1); [ -z "$1" ] || rdma dev set $1 name n{self.chance.randrange(1 << 30)} || true')
+
+    def unbind(self):
+        service = self.chance.choice(self.services())
+        if service not in self.unbound:
+            self.settle()  # what an unbound service does is not ours to say, so its state must be known
+            self.l.run(f'rm /etc/rdmad/binding.d/{service}.binding; rdmactl reload')
+            self.unbound.add(service)
+
+    def bind(self):
+        if self.unbound:
+            service = self.chance.choice(sorted(self.unbound))
+            # one that runs without its device would run on: nothing stops it
+            if self.adapter_of(service) not in self.plugged and self.l.states(f's{service}') == ['active']:
+                return
+            self.write(service)
+            self.l.run('rdmactl reload')
+            self.unbound.remove(service)
+            # bound again, it is up to what it was when it was unbound: who stopped it, and whether it ran
+            if self.l.states(f's{service}') == ['active']:
+                self.stopped.discard(service)
+
+    def is_tied(self, service):
+        """Whether PID 1 has heard of the adapter that is there now, and so of the end of the one before. Until then an
+        administrator's order may meet with the stop of the unplug, and which of the two stopped the unit is for nobody to say."""
+        slot = self.adapter_of(service)
+        if slot not in self.plugged or service in self.unbound:
+            return False
+        index = self.l.run(f'rdma dev show $(ls /sys/bus/pci/devices/0000:0{slot}:00.0/infiniband 2>/dev/null || echo none) '
+                           '2>/dev/null | cut -d: -f1', check=False)
+        anchors = self.l.run(f'systemctl list-units --plain --no-legend --state=active "rdmad-s{service}.service:*.slice" | cut -d: -f2')
+        return index.isdigit() and set(anchors.split()) - {'bound.slice'} == {index}
+
+    def stop(self):
+        service = self.chance.choice(self.services())
+        if self.is_tied(service) and self.l.states(f's{service}') == ['active']:
+            self.l.run(f'systemctl stop s{service}.service')
+            self.stopped.add(service)
+
+    def start(self):
+        if self.stopped:
+            service = self.chance.choice(sorted(self.stopped))
+            if self.is_tied(service):
+                self.l.run(f'systemctl start s{service}.service')
+                self.stopped.remove(service)
+
+    # -- what must be ---------------------------------------------------------------------------
+
+    def write(self, service):
+        self.l.bind(str(service), f'PortGUID={self.guid(self.adapter_of(service))}', f'Unit=s{service}.service')
+
+    def wanted(self, service):
+        return 'active' if self.adapter_of(service) in self.plugged and service not in self.stopped else 'inactive'
+
+    def settle(self):
+        """Waits for a quiet point, and judges it."""
+        self.l.run('udevadm settle')
+        bound = [service for service in self.services() if service not in self.unbound]
+        self.l.until_states({f's{service}.service': self.wanted(service) for service in bound}, timeout=60)
+        anchors = sum(self.adapter_of(service) in self.plugged for service in bound)
+        self.l.until(f'{anchors} anchors', lambda: len(self.l.anchors()) == anchors, timeout=20)
+
+    def step(self):
+        action = self.chance.choices(
+            [self.plug, self.unplug, self.kill, self.freeze, self.trigger, self.reload, self.rename, self.unbind, self.bind,
+             self.stop, self.start], [8, 6, 2, 2, 2, 2, 2, 1, 2, 3, 3])[0]
+        self.done[action.__name__] = self.done.get(action.__name__, 0) + 1
+        action()
+
+
+def _footprint(l):
+    """Memory in kB and descriptors of rdmad."""
+    pid = l.show('rdmad', 'MainPID')
+    return int(l.run(f'grep VmRSS /proc/{pid}/status').split()[1]), int(l.run(f'ls /proc/{pid}/fd | wc -l'))
+
+
+@on('trixie')
+def whatever_happens_just_those_services_run_whose_device_is_there_and_that_nobody_stopped(suite):
+    chance = random.Random(SEED)
+    with lab(suite) as l:
+        world = _World(l, chance)
+        for service in world.services():
+            l.counted(f's{service}', '/bin/sleep 2' if service % 5 == 0 else '')
+            world.write(service)
+        l.reload_bindings()
+        for _ in range(ADAPTERS):
+            world.plug()
+        world.settle()
+        l.run('systemctl restart rdmad.service; sleep 3')
+        before, footprints, quiet = time.monotonic(), [_footprint(l)], 0
+        try:
+            while time.monotonic() - before < MINUTES * 60:
+                for _ in range(chance.randrange(3, 12)):
+                    world.step()
+                world.settle()
+                quiet += 1
+                if quiet % 10 == 0:
+                    l.run('systemctl restart rdmad.service; sleep 3')
+                    footprints.append(_footprint(l))
+        except Failure as failure:
+            raise Failure(f'seed {SEED}, {quiet} quiet points, {world.done}: {failure}') from failure
+        return [f'seed {SEED}: {MINUTES:.0f} minutes, {sum(world.done.values())} events, {quiet} quiet points, {world.done}',
+                f'rdmad: kB and descriptors after restarts {footprints[0]} to {footprints[-1]}']

@@ -1,0 +1,223 @@
+# SPDX-License-Identifier: LGPL-2.1-or-later
+"""rdmad as a service: without D-Bus, with many devices, with hostile clients, and what it tells.
+
+RDMAD_DEVICES: how many devices "many" are (32).
+"""
+import json
+import os
+
+from lab import MOCK, Failure, lab, on
+
+A = '0002c90300000a01'
+ADAPTER = f'proto=ib ports=2 guid=0002c90300000a00 pguid={A}'
+AS_NOBODY = 'setpriv --reuid=65534 --regid=65534 --clear-groups'
+
+HOSTILE = r'''
+import json, socket, sys, time
+def dial():
+    s = socket.socket(socket.AF_UNIX); s.settimeout(20); s.connect('/run/rdmad/io.rdmad'); return s
+def ask(s, data):
+    try: s.sendall(data)
+    except OSError: pass
+    got = b''
+    try:
+        while b'\0' not in got:
+            part = s.recv(65536)
+            if not part: break
+            got += part
+    except OSError: pass
+    return got.split(b'\0')[0]
+def call(method, **parameters): return json.dumps({'method': method, 'parameters': parameters}).encode() + b'\0'
+LIST = call('io.rdmad.Devices.List')
+held = []
+def well(what):
+    start = time.monotonic()
+    answer = ask(dial_as_root(), LIST)
+    print(what, 'served' if b'devices' in answer else 'NOT SERVED %r' % answer[:80], '%.2f s' % (time.monotonic() - start))
+dial_as_root = dial
+for what, data in [('oversized', b'{"method":"' + b'a' * 10000000), ('nested', b'{"method":"x.y","parameters":' + b'[' * 50000 + b'\0'),
+                   ('no JSON', b'hello\0'), ('truncated', LIST[:-8] + b'\0'), ('wrong types', b'{"method":[1]}\0'),
+                   ('no such method', call('io.rdmad.Devices.Burn'))]:
+    s = dial(); answer = ask(s, data); s.close()
+    print(what, 'refused', answer.decode(errors='replace')[:90] if b'error' in answer else 'WITHOUT A REASON')
+for method, parameters in [('Bindings.Add', {'unit': 'x.service', 'device': '*'}), ('Bindings.Remove', {'unit': 'x.service'}),
+                           ('Bindings.Reload', {}), ('Lifecycle.Release', {'device': 'mock0'})]:
+    print(method, ask(dial(), call('io.rdmad.' + method, **parameters)).decode()[:60])
+# one that never reads, as often as it may
+for _ in range(16):
+    s = dial()
+    s.setblocking(False)
+    try:
+        while True: s.send(LIST)
+    except OSError: pass
+    held.append(s)
+# and thousands of connections
+refused = 0
+for i in range(3000):
+    try:
+        s = dial(); s.setblocking(False)
+        if i % 10 == 0: held.append(s)
+        else: s.close()
+    except OSError: refused += 1
+print('held', len(held))
+sys.stdout.flush()
+sys.stdin.read()
+'''
+ROOT = r'''
+import json, socket, time
+s = socket.socket(socket.AF_UNIX); s.settimeout(20); start = time.monotonic(); s.connect('/run/rdmad/io.rdmad')
+s.sendall(b'{"method":"io.rdmad.Devices.List"}\0'); got = b''
+while not got.endswith(b'\0'): got += s.recv(65536)
+print('%.3f' % (time.monotonic() - start), len(json.loads(got[:-1])['parameters']['devices']))
+'''
+
+
+def _memory(l):
+    return int(l.run('grep VmRSS /proc/$(systemctl show --value -p MainPID rdmad)/status').split()[1])
+
+
+@on('trixie')
+def hostile_clients_are_refused_with_a_reason_and_others_are_served_meanwhile(suite):
+    with lab(suite) as l:
+        l.counted('bound')
+        l.bind('50-bound', f'PortGUID={A}', 'Unit=bound.service')
+        l.reload_bindings()
+        l.plug(1, ADAPTER)
+        l.until_active('bound')
+        before = _memory(l)
+        l.vm.put(HOSTILE, '/run/hostile.py')
+        l.vm.put(ROOT, '/run/root.py')
+        attack = l.vm.start(f'mkfifo -m 666 /run/wait; exec 3<>/run/wait; {AS_NOBODY} python3 /run/hostile.py < /run/wait > /run/hostile.out 2>&1')
+        l.until('the attack is under way', lambda: 'held' in l.run('cat /run/hostile.out 2>/dev/null || true'), timeout=120)
+        report = l.run('cat /run/hostile.out')
+        times = [float(l.run('python3 /run/root.py').split()[0]) for _ in range(5)]
+        l.unplug(1)
+        l.until_states({'bound.service': 'inactive'})
+        l.plug(1, ADAPTER)
+        l.until_states({'bound.service': 'active'})
+        during = _memory(l)
+        l.vm.kill(attack, 9)
+        l.run('pkill -9 -f "[h]ostile.py" || true')
+        l.expect_true('each is refused with a reason', 'WITHOUT' not in report and report.count('refused') == 6, report)
+        for method in ('Bindings.Add', 'Bindings.Remove', 'Bindings.Reload', 'Lifecycle.Release'):
+            l.expect_true(f'{method} is for root', f'{method} {{"error":"org.varlink.service.PermissionDenied"' in report, report)
+        l.expect_true('memory is bounded', during < before + 40 * 1024, f'{before} kB before, {during} kB during')
+        l.expect('failed units', l.run('systemctl --failed --no-legend --plain'), '')
+        return [f'root is answered within {max(times):.3f} s; rdmad has {before} kB before, {during} kB during it'] + \
+            [line for line in report.splitlines() if line]
+
+
+def it_works_in_a_boot_without_a_bus_and_changes_over_when_one_comes(suite):
+    with lab(suite, setup='systemctl stop dbus.socket dbus.service 2>/dev/null; ' + MOCK,
+             append='systemd.unit=sysinit.target') as l:
+        l.expect('there is no bus', l.run('[ -e /run/dbus/system_bus_socket ] && echo yes || echo no'), 'no')
+        l.counted('bound')
+        l.bind('50-bound', f'PortGUID={A}', 'Unit=bound.service')
+        l.run('systemctl daemon-reload; systemctl start rdmad.socket')
+        l.plug(1, ADAPTER)
+        l.until_states({'bound.service': 'active'})
+        l.unplug(1)
+        l.until_states({'bound.service': 'inactive'})
+        l.plug(2, ADAPTER)
+        l.until_states({'bound.service': 'active'})
+        l.run('systemctl daemon-reload; systemctl daemon-reexec; systemctl kill -s KILL rdmad')
+        l.unplug(2)
+        l.until_states({'bound.service': 'inactive'})
+        l.plug(2, ADAPTER)
+        l.until_states({'bound.service': 'active'})
+        l.run('systemctl start dbus.socket dbus.service')
+        l.until('rdmad is on the bus', lambda: 'rdmad' in l.run('busctl list --no-legend'))
+        l.unplug(2)
+        l.until_states({'bound.service': 'inactive'})
+        l.plug(1, ADAPTER)
+        l.until_states({'bound.service': 'active'})
+        l.expect('starts', l.starts('bound'), 4)
+
+
+@on('trixie')
+def a_service_for_each_of_many_devices(suite, count=int(os.environ.get('RDMAD_DEVICES', '32'))):
+    with lab(suite, memory_mb=4096) as l:
+        l.vm.put('[Service]\nExecStart=/bin/sleep infinity\n', '/etc/systemd/system/dev@.service')
+        l.bind('50-all', 'Device=*', 'Unit=dev@%d.service')
+        l.reload_bindings()
+        l.mock(f'add proto=ib count={count}')
+        l.run('udevadm settle -t 1800', timeout=1900)
+        running = 'systemctl list-units --plain --no-legend --state=active "dev@*.service" | wc -l'
+        try:
+            l.until('all run', lambda: l.run(running, check=False) == str(count), timeout=max(300, 10 * count))
+        except Failure as failure:
+            missing = l.run('rdmactl status | sed -n "/dev@.*running/d; s/^ *\\(dev@[^ ]*\\).*/\\1/p"', check=False).split()
+            raise Failure(f'{failure}\n{missing}\n' + l.story_of(missing[0] if missing else 'dev@mock0.service')) from failure
+        l.until('all are tied', lambda: len(l.anchors()) == count, timeout=120)
+        memory = _memory(l)
+        l.run('sleep 20')
+        wakes = 'grep ^voluntary /proc/$(systemctl show --value -p MainPID rdmad)/status | cut -f2'
+        before = int(l.run(wakes))
+        l.run('sleep 60')
+        woken = int(l.run(wakes)) - before
+        l.mock('del all')
+        l.run('udevadm settle -t 1800', timeout=1900)
+        l.until('all stopped', lambda: l.run(running, check=False) == '0', timeout=900)
+        l.until('nothing is left over', lambda: l.anchors() == set(), timeout=60)
+        l.expect_true('below 12 MiB', memory < 12 * 1024, memory)
+        # the watchdog of 3 minutes has its turn every 90 to 135 seconds
+        l.expect_true('no wake-up but the watchdog', woken <= 1, woken)
+        return [f'{count} devices and services: {memory} kB, {woken} wake-ups in 60 s']
+
+
+@on('trixie')
+def its_interfaces_work_with_varlinkctl(suite):
+    if suite == 'bookworm':
+        from lab import Skip
+        raise Skip('Debian 12 has no varlinkctl')
+    with lab(suite) as l:
+        socket = '/run/rdmad/io.rdmad'
+        l.plug(1, ADAPTER)
+        info = l.run(f'varlinkctl info {socket}')
+        for interface in ('io.rdmad.Devices', 'io.rdmad.Bindings', 'org.varlink.service'):
+            l.expect_true(f'{interface} is listed', interface in info, info)
+        for interface in ('io.rdmad.Devices', 'io.rdmad.Bindings'):
+            shown = l.run(f'varlinkctl introspect {socket} {interface}')
+            l.expect_true('the description is understood', f'interface {interface}' in shown, shown)
+        listed = json.loads(l.run(f'varlinkctl call --json=short {socket} io.rdmad.Devices.List {{}}'))
+        l.expect('port GUID', listed['devices'][0]['ports'][0]['guid'], A)
+        error = l.run(f'varlinkctl call {socket} io.rdmad.Devices.List \'{{"device":"none"}}\' 2>&1', check=False)
+        l.expect_true('an error has its name', 'io.rdmad.Devices.NoSuchDevice' in error, error)
+        watch = l.vm.start(f'timeout 20 varlinkctl call --more --json=short {socket} io.rdmad.Devices.Monitor {{}} > /run/events')
+        l.until('the snapshot', lambda: '"snapshot"' in l.run('cat /run/events', check=False))
+        name = l.in_slot(1)[0]
+        l.run(f'rdma dev set {name} name other; udevadm settle')
+        l.unplug(1)
+        l.until('the removal', lambda: '"remove"' in l.run('cat /run/events'))
+        l.vm.kill(watch)
+        events = [json.loads(line) for line in l.run('cat /run/events | tr "\\036" "\\n"').splitlines() if line]
+        kinds = [event['event'] for event in events]
+        l.expect('kinds of events, in order', [kind for kind in kinds if kind in ('snapshot', 'rename', 'remove')],
+                 ['snapshot', 'rename', 'remove'])
+        renamed = next(event for event in events if event['event'] == 'rename')
+        l.expect('names', (renamed['oldName'], renamed['device']['name']), (name, 'other'))
+        sequence = [event['sequence'] for event in events]
+        l.expect('sequence', sequence, list(range(sequence[0], sequence[0] + len(sequence))))
+
+
+def its_sandbox_is_tight_and_its_messages_explain_themselves(suite):
+    with lab(suite) as l:
+        l.counted('bound')
+        l.bind('50-bound', f'PortGUID={A}', 'Unit=bound.service')
+        l.reload_bindings()
+        l.plug(1, ADAPTER)
+        l.until_active('bound')
+        exposure = float(l.run('systemd-analyze security --no-pager rdmad.service | sed -n "s/.*Overall exposure.*: \\([0-9.]*\\) .*/\\1/p"'))
+        l.expect_true('exposure is 2.0 or less', exposure <= 2.0, exposure)
+        l.expect('the unit files are sound', l.run('systemd-analyze verify --man=no rdmad.service rdmad.socket 2>&1 | grep rdmad || true'), '')
+        l.expect('open device nodes', l.run('ls -l /proc/$(systemctl show --value -p MainPID rdmad)/fd | grep -c /dev/infiniband || true'), '0')
+        l.unplug(1)
+        l.until_states({'bound.service': 'inactive'})
+        l.run('journalctl --update-catalog')
+        told = l.until('the message', lambda: l.run('journalctl -b -t rdmad -o json MESSAGE_ID=6d84e47e39fa42f9aacc0c55c6b19705'))
+        message = json.loads(told.splitlines()[0])
+        l.expect('fields', {key: message.get(key) for key in ('RDMA_PORT_GUID', 'RDMA_CAUSE', 'OBJECT_SYSTEMD_UNIT', 'RDMA_INDEX')},
+                 {'RDMA_PORT_GUID': A, 'RDMA_CAUSE': 'unplug', 'OBJECT_SYSTEMD_UNIT': 'bound.service', 'RDMA_INDEX': '0'})
+        l.expect_true('status of the unit shows it', 'went' in l.run('systemctl status bound.service', check=False))
+        l.expect_true('the catalog explains it', 'rdmactl status bound.service' in l.run('journalctl -b -x -t rdmad'))
+        return [f'exposure {exposure}']

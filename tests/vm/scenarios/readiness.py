@@ -1,0 +1,135 @@
+# SPDX-License-Identifier: LGPL-2.1-or-later
+"""Whether a port is ready, as systemd has it: rdma-port-ready@GUID.target, and who waits for it."""
+import initrd
+import machine
+
+import lab as labs
+from lab import lab, on
+
+GUID = '0002c90300000a01'
+ADAPTER = f'proto=ib guid=0002c90300000a00 pguid={GUID}'
+TARGET = f'rdma-port-ready@{GUID}.target'
+WAITER = f'rdmad-wait-ready@{GUID}.service'
+UNIT = (f'[Unit]\nBindsTo={TARGET}\nAfter={TARGET}\n'
+        '[Service]\nExecStartPre=/bin/sh -c "echo >> /run/starts-app"\nExecStart=/bin/sleep infinity\n'
+        f'[Install]\nWantedBy={TARGET}\n')
+
+
+def _microseconds(l, unit, what):
+    return int(l.show(unit, f'{what}Monotonic'))
+
+
+@on('trixie')
+def a_service_follows_the_readiness_of_its_port(suite):
+    with lab(suite) as l:
+        l.vm.put(UNIT, '/etc/systemd/system/app.service')
+        l.run('systemctl daemon-reload; systemctl enable -q app.service 2>&1')
+        l.plug(1, ADAPTER + ' state=down')
+        name, = l.in_slot(1)
+        l.run('udevadm settle; sleep 4')
+        l.expect('while the port is down', l.states(TARGET, 'app.service'), ['inactive', 'inactive'])
+        late = l.run(f'rdmactl wait --for=ready --timeout=1 {GUID} 2>&1; echo $?', check=False).splitlines()
+        l.expect('rdmactl says so', late, [f'rdmactl: waited 1 s: port {GUID} of {name} is down', '1'])
+
+        l.mock(f'port {name} 1 state=active')
+        l.until_states({TARGET: 'active', 'app.service': 'active'})
+        l.expect('the waiter had nothing to wait for', l.show(WAITER, 'ConditionResult'), 'no')
+        l.expect('rdmactl', l.run(f'rdmactl wait --for=ready --json --timeout=1 {GUID}'), '{"for":"ready","holds":true,"seen":null}')
+        l.run('systemctl daemon-reload; systemctl daemon-reexec; systemctl restart rdmad; rdmactl list')
+        l.expect('starts', l.starts('app'), 1)
+
+        # what somebody stopped is not started by rdmad's return, though the target wants it
+        l.run('systemctl stop app.service; systemctl restart rdmad; systemctl kill -s KILL rdmad; systemctl daemon-reexec; '
+              'rdmactl list; sleep 3')
+        l.expect('after a stop', l.states(TARGET, 'app.service'), ['active', 'inactive'])
+
+        # the kernel tells nothing of an InfiniBand port's state: that it is looked at is enough
+        l.mock(f'port {name} 1 state=down')
+        l.run('sleep 1.1; rdmactl list')
+        l.until_states({TARGET: 'inactive'})
+        l.mock(f'port {name} 1 state=active')
+        l.until_states({TARGET: 'active', 'app.service': 'active'})
+        l.expect('starts after the port was down', l.starts('app'), 2)
+        l.mock(f'port {name} 1 state=down')
+        l.run('sleep 1.1; rdmactl list')
+        l.until_states({TARGET: 'inactive', 'app.service': 'inactive'})
+        l.mock(f'port {name} 1 state=active')
+        l.until_states({TARGET: 'active', 'app.service': 'active'})
+
+        l.run('systemctl mask --runtime --now rdmad.service rdmad.socket 2>&1')
+        l.unplug(1)
+        l.until_states({TARGET: 'inactive', 'app.service': 'inactive'})
+        l.run('systemctl unmask --runtime rdmad.service rdmad.socket 2>&1; systemctl start rdmad.socket')
+        l.plug(2, ADAPTER)
+        l.until_states({TARGET: 'active', 'app.service': 'active'})
+        l.expect('starts after the return', l.starts('app'), 4)
+        l.unplug(2)
+        l.until('nothing is left', lambda: l.run('ls /run/rdmad/ready') == '')
+
+
+@on('trixie')
+def who_pulls_in_readiness_waits_for_it(suite):
+    with lab(suite) as l:
+        l.vm.put(UNIT.replace('BindsTo', 'Wants'), '/etc/systemd/system/app.service')
+        l.run('systemctl daemon-reload; systemctl start --no-block app.service; sleep 1')
+        l.expect('before the adapter is there', l.show('app.service', 'ActiveState'), 'inactive')
+        l.plug(1, ADAPTER + ' state=init')
+        l.until('it waits for rdmad', lambda: l.show(WAITER, 'ActiveState') == 'activating')
+        l.run('sleep 3; systemctl kill -s KILL rdmad; sleep 3')
+        l.expect('when rdmad was started anew', l.show(WAITER, 'ActiveState'), 'activating')
+        l.mock(f'port {l.in_slot(1)[0]} 1 state=active')
+        active = float(l.run('cut -d" " -f1 /proc/uptime'))
+        l.until_active('app.service')
+        settled = _microseconds(l, TARGET, 'ActiveEnterTimestamp') / 1e6 - active
+        l.expect_true('not before it was quiet for a while', settled >= 1.5, settled)
+        l.expect_true('after the target', _microseconds(l, 'app.service', 'ActiveEnterTimestamp')
+                      >= _microseconds(l, TARGET, 'ActiveEnterTimestamp'))
+        l.unplug(1)
+        l.run(f'mkdir -p /run/systemd/system/{WAITER}.d')
+        l.vm.put('[Service]\nExecStart=\nExecStart=rdmactl wait --for=ready --timeout=2 %i\n', f'/run/systemd/system/{WAITER}.d/10.conf')
+        l.run(f'systemctl daemon-reload; systemctl start {WAITER} 2>&1', check=False)
+        told = l.run(f'journalctl -b --no-pager -o cat -u {WAITER}')
+        l.expect_true('the deadline is told', f"rdmactl: waited 2 s: '{GUID}' is not there" in told, told)
+        return [f'{settled:.1f} s from the active port to readiness']
+
+
+def a_network_device_that_comes_up_makes_its_port_ready(suite):
+    """As rtnetlink tells of it: nobody waits, and the deadline of settling is over."""
+    with lab(suite) as l:
+        l.vm.put('[Lifecycle]\nFlapLimit=0\nReadyTimeoutSec=2\n', '/etc/rdmad/rdmad.conf')
+        l.plug(1, f'proto=roce guid=0002c90300000a00 pguid={GUID} netdev=new')
+        name, = l.in_slot(1)
+        netdev = l.run(f'ls /sys/class/infiniband/{name}/device/net')
+        guid = l.run(f'cut -d: -f5- /sys/class/infiniband/{name}/ports/1/gids/0 | tr -d :')
+        target = f'rdma-port-ready@{guid}.target'
+        l.run(f'ip link set {netdev} down; sleep 5')
+        l.expect('without a link', l.show(target, 'ActiveState'), 'inactive')
+        l.run(f'ip link set {netdev} up; ip addr add 192.0.2.1/24 dev {netdev}')
+        l.until_active(target, timeout=15)
+        l.run(f'ip addr flush dev {netdev}')
+        l.until_inactive(target, timeout=15)
+
+
+@on('trixie')
+def a_boot_does_not_wait_for_an_adapter_that_comes_late(suite):
+    """A real boot, through the distribution's own initrd."""
+    files = {'/etc/systemd/system/app.service': UNIT, f'/etc/systemd/system/{TARGET}.wants/app.service': '-> ../app.service',
+             '/etc/modules-load.d/mock.conf': 'rdma_mock\n'}
+    with initrd.image(suite, 'initramfs-tools', files) as directory:
+        with machine.Machine(suite, directory, memory_mb=2048, is_writable=True, append='root=/dev/vda rw') as vm:
+            vm.wait_agent(180)
+            vm.run('systemctl is-system-running --wait', check=False, timeout=120)
+            l = labs.Lab(vm)
+            l.expect('jobs that wait', l.run('systemctl list-jobs --no-legend'), '')
+            l.expect('the service', l.states(TARGET, 'app.service'), ['inactive', 'inactive'])
+            booted = _microseconds(l, 'multi-user.target', 'ActiveEnterTimestamp') / 1e6
+            l.run('sleep 7')
+            l.plug(1, ADAPTER)
+            l.until_active('app.service')
+            came, ready, ran = (_microseconds(l, unit, 'ActiveEnterTimestamp') / 1e6 for unit in
+                                (f'sys-subsystem-rdma-ports-{GUID}-uverbs.device', TARGET, 'app.service'))
+            l.expect_true('in order', booted < came < ready <= ran, (booted, came, ready, ran))
+            l.run('sleep 3')
+            l.expect('starts', l.starts('app'), 1)
+            l.expect('nothing waits for udev', l.show('systemd-udev-settle.service', 'ActiveState'), 'inactive')
+            return [f'booted {booted:.1f} s, adapter {came:.1f} s, ready {ready:.1f} s, service {ran:.1f} s']
