@@ -1,11 +1,17 @@
 # SPDX-License-Identifier: LGPL-2.1-or-later
 """What a scenario works with: a machine with rdmad installed, slots to plug adapters into, and what can be seen of them."""
 import contextlib
+import random
 import re
+import threading
 import time
 
 import machine
 import package
+from machine import Skip  # noqa: F401, for scenarios
+
+# the run of a scenario that this thread executes: its seed
+current = threading.local()
 
 # rdma_mock is an adapter whose driver rdma-core's rules do not know
 MOCK = 'modprobe -a ib_umad ib_uverbs; modprobe rdma_mock; udevadm settle'
@@ -23,10 +29,6 @@ class Failure(Exception):
     """What was expected, and what was seen instead."""
 
 
-class Skip(Exception):
-    """What is missing."""
-
-
 def on(*suites):
     """Marks a scenario about our own policy, which no other kernel, udev or systemd changes: where no suite is asked for, it runs on
     these alone."""
@@ -34,6 +36,17 @@ def on(*suites):
         function.suites = suites
         return function
     return mark
+
+
+def gate(function):
+    """Marks a scenario as one of the short list that tests/all runs, after --repeat 10 passed."""
+    function.is_in_gate = True
+    return function
+
+
+def chance():
+    """Returns the source of what is random in a scenario; --seed gives the same again."""
+    return random.Random(current.seed)
 
 
 class Lab:
@@ -120,16 +133,31 @@ class Lab:
     def journal(self, since='-b'):
         return self.run(f'journalctl {since} --no-pager -o cat')
 
+    def start_monitor(self, options):
+        """Starts `udevadm monitor` of kernel events, waits until it listens, and returns what end_monitor() takes."""
+        token = self.vm.start(f'exec udevadm monitor --kernel {options}')
+        # protocol 15 is NETLINK_KOBJECT_UEVENT; the port ID of a process's first socket is its PID
+        self.until('udevadm monitor listens', lambda: self.vm.code(
+            'awk -v pid="$(pgrep -nx udevadm)" \'$2 == 15 && $3 == pid { found = 1 } END { exit !found }\' /proc/net/netlink') == 0)
+        return token
+
+    def end_monitor(self, token):
+        """Ends it and returns what it printed."""
+        self.vm.kill(token)
+        return self.vm.finish(token)[1]
+
     # -- services -------------------------------------------------------------------------------
 
     def service(self, name, unit, command='/bin/sleep infinity'):
         """A service with only BindsTo= and After= a device unit, enabled by WantedBy= it."""
+        self.vm.concerned.add(name)
         self.vm.put(f'[Unit]\nBindsTo={unit}\nAfter={unit}\n[Service]\nExecStart={command}\n[Install]\nWantedBy={unit}\n',
                     f'/etc/systemd/system/{name}.service')
         self.run(f'systemctl daemon-reload; systemctl enable -q {name}.service 2>&1')
 
     def counted(self, name, stop=''):
         """A service that nothing ties to a device, and that counts its starts."""
+        self.vm.concerned.add(name)
         stop = f'ExecStop={stop}\n' if stop else ''
         self.vm.put(f'[Service]\nExecStartPre=/bin/sh -c "echo >> /run/starts-{name}"\nExecStart=/bin/sleep infinity\n{stop}',
                     f'/etc/systemd/system/{name}.service')

@@ -35,8 +35,25 @@ KERNEL_COMMAND_LINE = (
     'net.ifnames=0')
 
 
+# what a failure says of the directory that it leaves behind
+KEPT = 'kept: '
+# what is kept of a machine in which a scenario failed, beside its console and what QEMU said
+EVIDENCE = {
+    'journal.log': 'journalctl -b --no-pager -o short-monotonic',
+    'udev.log': 'journalctl -b --no-pager -o short-monotonic -u systemd-udevd; udevadm info --export-db',
+    'state.log': 'systemctl list-jobs --no-pager; systemctl list-units --failed --no-pager; ls -lR /dev/infiniband; '
+                 'grep -r "" /run/rdmad 2>/dev/null | head -c 1M; rdma dev; rdma link; '
+                 'ps -eo pid,stat,etimes,wchan:20,args --sort=-etimes | grep -v "]$"',
+}
+KEEP_DAYS = 7
+
+
 class MachineError(Exception):
     pass
+
+
+class Skip(Exception):
+    """What a scenario misses."""
 
 
 class EmulatorFailed(MachineError):
@@ -52,7 +69,23 @@ PROCESSORS = 2
 # Without CMPXCHG16B: the emulator of QEMU before 8.0 computes the flags after it from the wrong state (gen_cmpxchg16b() does not
 # store cc_op, which its helper reads), so that some of their high bits are bits of an address. An interrupt that saves them there
 # ends in a double fault, and local_irq_save() can believe that interrupts were enabled.
-CPU = 'qemu64,+rdrand,+ssse3,+sse4.1,+sse4.2,+popcnt,-cx16'
+EMULATION = ('-accel', 'tcg,thread=multi', '-cpu', 'qemu64,+rdrand,+ssse3,+sse4.1,+sse4.2,+popcnt,-cx16')
+KVM = ('-accel', 'kvm', '-cpu', 'host,migratable=on')
+
+
+@functools.cache
+def has_kvm():
+    """Returns true if this host can run a machine on its own processor. A /dev/kvm without the processor's virtualization, as inside
+    some virtual machines, runs no kernel of a distribution."""
+    with open('/proc/cpuinfo') as file:
+        return os.access('/dev/kvm', os.R_OK | os.W_OK) and bool(re.search(r'^flags\s.*\b(vmx|svm)\b', file.read(), re.MULTILINE))
+
+
+def drop_old_evidence():
+    """Removes what failures of a week ago left behind."""
+    for directory in glob.glob(os.path.join(CACHE, 'run', 'vm-*')):
+        if os.path.getmtime(directory) < time.time() - KEEP_DAYS * 86400:
+            shutil.rmtree(directory, ignore_errors=True)
 
 
 @functools.cache
@@ -75,6 +108,8 @@ class Machine:
         self._tokens = itertools.count(1)
         self._events, self._buffer = [], b''
         self._output, self._codes = {}, {}
+        # units whose journal a failure shows
+        self.concerned = set()
         self._log = open(f'{self.directory}/qemu.log', 'wb')
         command = self._command(image, memory_mb, save_to or restore_from, bool(save_to), extra, append, is_writable)
         if restore_from:
@@ -94,8 +129,7 @@ class Machine:
                   if ram else f'memory-backend-ram,id=mem,size={memory_mb}M')
         command = [
             layers(self.suite)['qemu'], '-name', self.suite, '-nodefaults', '-no-user-config', '-no-reboot',
-            '-display', 'none', '-vga', 'none', '-accel', 'tcg,thread=multi',
-            '-cpu', CPU, '-smp', str(PROCESSORS),
+            '-display', 'none', '-vga', 'none', *(KVM if has_kvm() else EMULATION), '-smp', str(PROCESSORS),
             '-m', str(memory_mb), '-object', memory, '-machine', 'q35,memory-backend=mem',
             '-kernel', f'{image}/vmlinux', '-initrd', f'{image}/initrd.cpio',
             '-append', f'{KERNEL_COMMAND_LINE} {append}',
@@ -199,13 +233,32 @@ class Machine:
         return self
 
     def __exit__(self, kind, error, _):
-        failure = self._emulator_failure() if isinstance(error, Exception) else None
-        if isinstance(error, TimeoutError) and not failure:
-            self._describe(error)
-        self.quit(keep=kind is not None)
+        has_failed = isinstance(error, Exception) and not isinstance(error, Skip)
+        failure = self._emulator_failure() if has_failed else None
+        if has_failed:
+            self._keep_evidence(error, is_alive=not failure)
+        self.quit(keep=has_failed)
         # what failed in a machine whose timer stopped failed of that
         if failure:
-            raise EmulatorFailed(failure) from error
+            wrapped = EmulatorFailed(f'the emulator failed the machine: {failure}')
+            wrapped.__notes__ = getattr(error, '__notes__', [])
+            raise wrapped from error
+
+    def _keep_evidence(self, error, is_alive):
+        """Keeps what the machine can tell of itself, and shows the journal of the units concerned with the error."""
+        error.add_note(f'{KEPT}{self.directory}')
+        if not is_alive:
+            return
+        units = ' '.join(f'-u "{unit}"' for unit in sorted(self.concerned | {'rdmad*'}))
+        journal = 'journalctl -q -b --no-pager -o short-monotonic'
+        try:
+            for name, script in EVIDENCE.items():
+                with open(f'{self.directory}/{name}', 'w') as file:
+                    file.write(self.run(script, 60, check=False))
+            error.add_note(self.run(f'{{ {journal} -t rdmad -t rdma_id; {journal} {units}; }} | grep ^. | sort -u | tail -n 40', 60,
+                                    check=False))
+        except (MachineError, OSError, TimeoutError) as second:
+            error.add_note(f'the machine does not answer: {second}'.splitlines()[0])
 
     def _emulator_failure(self):
         """How the emulator failed the machine, if it did."""
@@ -234,14 +287,6 @@ class Machine:
         except (MachineError, OSError):
             pass  # the machine has ended
         return False
-
-    def _describe(self, error):
-        """Adds what the machine was busy with."""
-        try:
-            error.add_note(self.run('systemctl list-jobs --no-legend | head -5; ps -eo pid,stat,etimes,wchan:20,args --sort=-etimes | '
-                                    'grep -v "]$" | tail -25; journalctl -b --no-pager -o short-monotonic | tail -15', 60, check=False))
-        except (MachineError, OSError, TimeoutError):
-            error.add_note('and the machine does not answer')
 
     def _console(self):
         with open(f'{self.directory}/console.log', errors='replace') as file:
@@ -364,8 +409,8 @@ def _save_template(suite, image, setup, options, directory):
                 machine.run(SOUND)
                 machine.save(directory)
             return
-        except (OSError, MachineError):
-            print(f'{suite}: boot {attempt} of {BOOTS} failed, see {machine.directory}/console.log', file=sys.stderr)
+        except (OSError, MachineError) as error:
+            print(f'{suite}: boot {attempt} of {BOOTS} failed: {error}', *getattr(error, '__notes__', [])[:1], file=sys.stderr)
             if attempt == BOOTS:
                 raise
 

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: LGPL-2.1-or-later
 """Services that live with their device: PID 1 stops them, rdmad brings them back."""
-from lab import lab, on
+from lab import gate, lab, on
 
 A, B, C = '0002c90300000a01', '0002c90300000b01', '0002c90300000c01'
 ADAPTER = f'proto=ib ports=2 guid=0002c90300000a00 pguid={A}'
@@ -57,6 +57,7 @@ def five_services_stop_while_rdmad_is_dead_and_each_starts_once_when_the_adapter
         l.expect('anchors', len(l.anchors()), 5)
 
 
+@gate
 def a_service_that_stops_slowly_runs_again_though_its_adapter_was_back_before(suite):
     """With WantedBy= alone systemd drops the start (systemd issues 11526, 27549)."""
     with lab(suite) as l:

@@ -1,18 +1,16 @@
 # SPDX-License-Identifier: LGPL-2.1-or-later
 """Anything at any time: at every quiet point just those services run whose device is there and that nobody stopped.
 
-RDMAD_CHAOS_MINUTES: how long (1); RDMAD_CHAOS_SEED: to see the same again.
+RDMAD_CHAOS_MINUTES says how long (1).
 """
 import os
-import random
 import time
 
-from lab import Failure, lab, on
+from lab import chance, lab, on
 
 ADAPTERS = 8
 SERVICES = 32
 MINUTES = float(os.environ.get('RDMAD_CHAOS_MINUTES', '1'))
-SEED = int(os.environ.get('RDMAD_CHAOS_SEED', '0')) or random.randrange(1 << 30)
 
 
 class _World:
@@ -148,9 +146,8 @@ def _footprint(l):
 
 @on('trixie')
 def whatever_happens_just_those_services_run_whose_device_is_there_and_that_nobody_stopped(suite):
-    chance = random.Random(SEED)
     with lab(suite) as l:
-        world = _World(l, chance)
+        world = _World(l, chance())
         for service in world.services():
             l.counted(f's{service}', '/bin/sleep 2' if service % 5 == 0 else '')
             world.write(service)
@@ -162,14 +159,15 @@ def whatever_happens_just_those_services_run_whose_device_is_there_and_that_nobo
         before, footprints, quiet = time.monotonic(), [_footprint(l)], 0
         try:
             while time.monotonic() - before < MINUTES * 60:
-                for _ in range(chance.randrange(3, 12)):
+                for _ in range(world.chance.randrange(3, 12)):
                     world.step()
                 world.settle()
                 quiet += 1
                 if quiet % 10 == 0:
                     l.run('systemctl restart rdmad.service; sleep 3')
                     footprints.append(_footprint(l))
-        except Failure as failure:
-            raise Failure(f'seed {SEED}, {quiet} quiet points, {world.done}: {failure}') from failure
-        return [f'seed {SEED}: {MINUTES:.0f} minutes, {sum(world.done.values())} events, {quiet} quiet points, {world.done}',
+        except Exception as error:
+            error.add_note(f'{quiet} quiet points, {world.done}')
+            raise
+        return [f'{MINUTES:.0f} minutes, {sum(world.done.values())} events, {quiet} quiet points, {world.done}',
                 f'rdmad: kB and descriptors after restarts {footprints[0]} to {footprints[-1]}']

@@ -6,11 +6,28 @@ RDMAD_DEVICES: how many devices "many" are (32).
 import json
 import os
 
-from lab import MOCK, Failure, lab, on
+from lab import MOCK, Failure, gate, lab, on
 
 A = '0002c90300000a01'
 ADAPTER = f'proto=ib ports=2 guid=0002c90300000a00 pguid={A}'
 AS_NOBODY = 'setpriv --reuid=65534 --regid=65534 --clear-groups'
+
+@gate
+def a_client_starts_it_through_its_socket_and_sees_an_adapter_that_is_plugged_in(suite):
+    with lab(suite) as l:
+        l.expect('rdmad before the first client', l.states('rdmad'), ['inactive'])
+        l.expect('devices before the adapter', json.loads(l.run('rdmactl list --json'))['devices'], [])
+        l.expect('rdmad while it has no client', l.show('rdmad', 'TriggeredBy'), 'rdmad.socket')
+        l.plug(1, ADAPTER)
+        name, = l.in_slot(1)
+        device, = l.until('rdmactl lists a device', lambda: json.loads(l.run('rdmactl list --json'))['devices'])
+        l.expect('the device', (device['name'], device['nodeGuid'], [port['guid'] for port in device['ports']]),
+                 (name, '0002c90300000a00', [A, '0002c90300000a02']))
+        table = l.run('rdmactl list')
+        l.expect_true('the table names the device and both ports', all(word in table for word in (name, A, '0002c90300000a02')), table)
+        l.unplug(1)
+        l.until('rdmactl lists no device', lambda: not json.loads(l.run('rdmactl list --json'))['devices'])
+
 
 HOSTILE = r'''
 import json, socket, sys, time

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: LGPL-2.1-or-later
 """What a device speaks, as the kernel tells it, where rdma-core guesses by the name of the driver."""
-from lab import lab, on, Skip
+from lab import gate, lab, on, Skip
 
 FLAGS = ('INFINIBAND', 'OPA', 'ROCE', 'IWARP')
 NETDEVS = 'for i in 0 1 2 3 4 5 6; do ip link add dummy$i type dummy; ip link set dummy$i up; done; '
@@ -34,6 +34,7 @@ def _all_flags(suite, rdmad):
         return {name: _flags(l, name) for name, _, _ in DEVICES + SOFT}
 
 
+@gate
 def every_device_has_the_link_type_that_the_kernel_tells(suite):
     stock, ours = _all_flags(suite, False), _all_flags(suite, True)
     notes = [f'{"device":<10}{"stock":<20}{"rdmad":<20}']

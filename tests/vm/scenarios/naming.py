@@ -2,7 +2,6 @@
 """Names by .link files, rdmad.link(5): what they are, and that they stay."""
 import contextlib
 import os
-import random
 import re
 
 import lab as labs
@@ -187,6 +186,7 @@ def many_devices_at_once_end_with_unique_names(suite):
         return [f'journal: {told[0]}']
 
 
+@labs.gate
 @labs.on('trixie')
 def a_collision_falls_to_the_next_policy(suite):
     with _named(suite, 'NamePolicy=path guid\n') as lab:
@@ -218,11 +218,12 @@ def two_devices_swap_their_names(suite):
         pids = [lab.pid(f's{slot}') for slot in (1, 2, 3)]
         for slot, name in ((1, 'ibp2s0'), (2, 'ibp3s0'), (3, 'ibp1s0')):
             _link(lab, f'05-{slot}.link', f'[Match]\nPath=pci-0000:0{slot}:00.0\n[Link]\nName={name}\n')
-        lab.run('udevadm monitor --kernel --property --subsystem-match=infiniband > /run/moves 2>&1 & disown; sleep 1')
+        monitor = lab.start_monitor('--property --subsystem-match=infiniband')
         _add_again(lab)
         lab.settle()
-        moves = lab.run('grep -c ^ACTION=move /run/moves; grep -c "^DEVPATH=.*/rdmad-swap" /run/moves').split()
-        lab.expect('renames, and those to a temporary name', moves, ['4', '1'])
+        events = lab.end_monitor(monitor)
+        lab.expect('renames, and those to a temporary name',
+                   (events.count('\nACTION=move\n'), len(re.findall('^DEVPATH=.*/rdmad-swap', events, re.MULTILINE))), (4, 1))
         lab.expect('turned round', [lab.in_slot(n) for n in (1, 2, 3)], [['ibp2s0'], ['ibp3s0'], ['ibp1s0']])
         for slot, name in ((1, 'ibp2s0'), (2, 'ibp3s0'), (3, 'ibp1s0')):
             alias = f'sys-subsystem-rdma-devices-{name}:1-umad.device'
@@ -334,14 +335,14 @@ def ipoib_devices_are_called_after_their_rdma_devices(suite):
 def a_device_called_after_its_network_device_waits_for_that(suite):
     """Both come at once, and systemd-udevd renames the network device."""
     with _named(suite, 'NamePolicy=netdev path\n', append='net.ifnames=1') as lab:
-        lab.run('udevadm monitor --kernel --subsystem-match=infiniband > /run/events 2>&1 & disown; sleep 1')
+        monitor = lab.start_monitor('--subsystem-match=infiniband')
         for slot, proto in ((1, 'roce'), (2, 'roce'), (3, 'iwarp')):
             lab.plug(slot, f'proto={proto} netdev=new')
         lab.plug(4, 'proto=roce:roce netdev=new:new')
         lab.settle()
         lab.expect('names', [lab.in_slot(slot) for slot in (1, 2, 3, 4)],
                    [['roce-enp1s0'], ['roce-enp2s0'], ['iw-enp3s0'], ['rocep4s0']])
-        seen = set(re.findall(r'infiniband/(\S+) \(infiniband\)', lab.run('cat /run/events')))
+        seen = set(re.findall(r'infiniband/(\S+) \(infiniband\)', lab.end_monitor(monitor)))
         lab.expect('names that there were', {name for name in seen if not name.startswith('mock')},
                    {'roce-enp1s0', 'roce-enp2s0', 'iw-enp3s0', 'rocep4s0'})
         for slot, name in ((1, 'roce-enp1s0'), (3, 'iw-enp3s0')):
@@ -416,9 +417,9 @@ def rdma_core_and_rdmad_never_both_rename(suite):
 ROUNDS = 20
 
 
-def _rounds(lab, seed, wanted, after_plug):
+def _rounds(lab, wanted, after_plug):
     """Flips of the name in that many rounds: (name seen, step) where it was not the wanted one."""
-    choose = random.Random(seed)
+    choose = labs.chance()
     is_in, flips = False, []
     for _ in range(ROUNDS):
         for step in choose.sample(['plug', 'unplug', 'add', 'change', 'daemon-reload'], 5):
@@ -440,17 +441,16 @@ def _rounds(lab, seed, wanted, after_plug):
 
 @labs.on('trixie')
 def a_name_never_flips(suite):
-    seed = random.randrange(10**6)
     with _named(suite, 'Name=storage\n') as lab:
-        lab.run('udevadm monitor --kernel --subsystem-match=infiniband > /run/events 2>&1 & disown; sleep 1')
-        lab.expect(f'flips with seed {seed}', _rounds(lab, seed, 'storage', lambda lab: None), [])
-        events = lab.run('grep -c " move " /run/events; grep -c " add .*infiniband/mock" /run/events')
-        moves, adds = map(int, events.split())
+        monitor = lab.start_monitor('--subsystem-match=infiniband')
+        lab.expect('flips', _rounds(lab, 'storage', lambda lab: None), [])
+        events = lab.end_monitor(monitor)
+        moves, adds = events.count(' move '), len(re.findall(' add .*infiniband/mock', events))
         lab.expect('renames for each appearance', moves, adds)
 
     def rename(lab):
         lab.run('rdma dev set ibp1s0 name storage; udevadm settle')
     with labs.lab(suite, rdmad=False) as lab:
-        flips = _rounds(lab, seed, 'storage', rename)
-    return [f'seed {seed}, {ROUNDS} rounds: none with rdmad, {moves} renames for {adds} appearances; with rdma-core alone and '
+        flips = _rounds(lab, 'storage', rename)
+    return [f'{ROUNDS} rounds: none with rdmad, {moves} renames for {adds} appearances; with rdma-core alone and '
             f'"rdma dev set" by hand, {len(flips)} steps after which the name was another one']

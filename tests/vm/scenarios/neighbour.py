@@ -1,8 +1,9 @@
 # SPDX-License-Identifier: LGPL-2.1-or-later
 """Beside rdma-core and systemd, overriding nothing."""
-from lab import lab
+from lab import gate, lab
 
 
+@gate
 def no_file_of_another_package_is_replaced_and_the_rules_verify(suite):
     with lab(suite, rdmad=False) as l:
         import package

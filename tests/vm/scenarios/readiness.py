@@ -4,7 +4,7 @@ import initrd
 import machine
 
 import lab as labs
-from lab import lab, on
+from lab import gate, lab, on
 
 GUID = '0002c90300000a01'
 ADAPTER = f'proto=ib guid=0002c90300000a00 pguid={GUID}'
@@ -93,6 +93,7 @@ def who_pulls_in_readiness_waits_for_it(suite):
         return [f'{settled:.1f} s from the active port to readiness']
 
 
+@gate
 def a_network_device_that_comes_up_makes_its_port_ready(suite):
     """As rtnetlink tells of it: nobody waits, and the deadline of settling is over."""
     with lab(suite) as l:

@@ -7,7 +7,7 @@ import subprocess
 
 import machine
 import package
-from lab import lab, on
+from lab import gate, lab, on
 
 A = '0002c90300000a01'
 
@@ -29,6 +29,7 @@ def _expect_lines(l, shown, seen):
         l.expect_true(f'the line of the README is seen: {line}', plain(line) in plain(seen), seen)
 
 
+@gate
 @on('trixie')
 def what_the_readme_shows_is_what_one_sees(suite):
     with lab(suite) as l:

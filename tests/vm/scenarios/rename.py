@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: LGPL-2.1-or-later
 """A device is renamed, by whomever."""
-from lab import lab, NODES, on
+from lab import gate, lab, NODES, on
 
 A = '0002c90300000a01'
 ADAPTER = f'proto=ib ports=2 guid=0002c90300000a00 pguid={A}'
@@ -14,6 +14,7 @@ def _units_of(name):
     return {f'sys-subsystem-rdma-devices-{name}:{port}-{node}.device' for port in (1, 2) for node in NODES}
 
 
+@gate
 def a_service_bound_by_port_guid_keeps_running_and_names_follow(suite):
     with lab(suite) as l:
         for node in NODES:

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: LGPL-2.1-or-later
 """A failed look-up never stops a service."""
-from lab import lab, NODES, on
+from lab import gate, lab, NODES, on
 
 A = '0002c90300000a01'
 ADAPTER = f'proto=ib ports=2 guid=0002c90300000a00 pguid={A}'
@@ -37,6 +37,7 @@ def services_outlive_trigger_reload_and_reexec(suite):
         l.expect('after a restart of udevd', _state(l), before)
 
 
+@gate
 @on('trixie')
 def services_outlive_a_helper_that_is_missing_or_fails_or_is_killed(suite):
     with lab(suite) as l:
