@@ -55,8 +55,7 @@ TEST_CASE("a port's node is linked by the port GUID", "[names]")
     Bench bench;
     const auto names = must(names_of(mixed(Node::umad, "umad0"), bench.claims));
     CHECK(names.links == List{"infiniband/by-port-guid/0002c90300000a01/umad"});
-    CHECK(names.aliases == List{"/sys/subsystem/rdma/ports/0002c90300000a01/umad",
-                                "/sys/subsystem/rdma/devices/mixed:1/umad"});
+    CHECK(names.aliases == List{"/sys/subsystem/rdma/ports/0002c90300000a01/umad"});
 }
 
 TEST_CASE("a uverbs node is linked by the GUIDs of all ports and of the device", "[names]")

@@ -33,8 +33,8 @@ Result<Names> names_of(const Identity& identity, Claims& claims)
                 names.aliases.push_back(naming::port_alias(*port.guid, node));
             }
         }
-        // a name that cannot be part of a path gets no alias
-        if (naming::is_safe_name(identity.device.name))
+        // A name that cannot be part of a path gets no alias; rdma-core's rules give umad its own.
+        if (identity.node != Node::umad && naming::is_safe_name(identity.device.name))
             names.aliases.push_back(naming::device_alias(identity.device.name, port.port, node));
     }
     return names;
