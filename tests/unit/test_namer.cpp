@@ -213,13 +213,15 @@ TEST_CASE("what is known of a device that keeps its name stays", "[namer]")
 TEST_CASE("a name that another device has and keeps falls to the next one", "[namer]")
 {
     Bench bench;
-    bench.wish(0, "NamePolicy=guid\nName=opa\n");
-    bench.image.file("etc/rdmad/link.d/0.link.d/order.conf", "[Link]\nNamePolicy=\n");
-    CHECK_FALSE(must(bench.settle(0)));
-    CHECK(bench.name(0) == "mixed");
-    bench.wish(1, "NamePolicy=guid\n");
-    bench.sys.remove("class/infiniband/opa");
-    CHECK_FALSE(must(bench.settle(0)));
+    const Decision decision{.original = "mixed",
+                            .attempts = {{"path", {.name = "opa"}},
+                                         {"guid", {.name = "rxe"}},
+                                         {"Name=", {.name = "free"}}}};
+    CHECK(must(bench.settle(0, decision)));
+    CHECK(bench.name(0) == "free");
+    CHECK(bench.name(1) == "opa");
+    CHECK(bench.name(2) == "rxe");
+    CHECK(bench.known.find(bench.appearance(0)).value().given == "free");
 }
 
 TEST_CASE("two devices swap their names over a temporary one", "[namer]")

@@ -190,6 +190,19 @@ def many_devices_at_once_end_with_unique_names(suite):
 @labs.on('trixie')
 def a_collision_falls_to_the_next_policy(suite):
     with _named(suite, 'NamePolicy=path guid\n') as lab:
+        # the first keeps the name that the second has by its path
+        _link(lab, '05-first.link', '[Match]\nNodeGUID=0002c90300000a00\n[Link]\nNamePolicy=\nName=ibp2s0\n')
+        lab.plug(1, 'proto=ib guid=0002c90300000a00')
+        lab.plug(2, 'proto=ib guid=0002c90300000b00')
+        lab.expect('their names', [lab.in_slot(1), lab.in_slot(2)], [['ibp2s0'], ['ibx0002c90300000b00']])
+        told = [line for line in lab.journal().splitlines() if 'does not get the name ibp2s0' in line]
+        lab.expect_true('the journal names both', told and '(index 0)' in told[0] and '(index 1)' in told[0], told)
+        return [f'journal: {told[0]}']
+
+
+@labs.on('trixie')
+def a_device_gives_a_name_back_to_the_one_that_should_have_it_and_of_two_that_want_one_name_one_gets_it(suite):
+    with _named(suite, 'NamePolicy=path guid\n') as lab:
         lab.plug(1, 'proto=ib guid=0002c90300000a00')
         lab.run('rdma dev set ibp1s0 name ibp2s0')
         lab.settle()
@@ -294,13 +307,17 @@ def a_user_keeps_the_name_that_he_chose(suite):
         lab.vm.put(ALL + 'NamePolicy=path\n', '/etc/rdmad/link.d/10-all.link')
         _add_again(lab)
         lab.expect('without it', lab.in_slot(1), ['ibp1s0'])
-        if suite == 'bookworm':
-            return ['no link made by a user here: Linux 6.1 does not tell who chose a name']
+
+
+@labs.on('trixie')
+def a_user_keeps_the_name_that_he_gave_a_software_device_as_he_made_it(suite):
+    if suite == 'bookworm':
+        raise labs.Skip('Linux 6.9 or later, which tells who chose a name')
+    with _named(suite, 'NamePolicy=guid\n') as lab:
         lab.run('modprobe -a dummy rdma_rxe; ip link add net0 type dummy; ip link set net0 up; rdma link add soft0 type rxe netdev net0')
-        lab.vm.put(ALL + 'NamePolicy=guid\n', '/etc/rdmad/link.d/10-all.link')
+        lab.settle()
         _add_again(lab)
-        lab.expect_true('a name given when the device was made', 'soft0' in lab.devices(), lab.devices())
-        return None
+        lab.expect('a name given when the device was made', lab.devices(), ['soft0'])
 
 
 def ipoib_devices_are_called_after_their_rdma_devices(suite):
