@@ -8,24 +8,37 @@ import os
 import re
 import sys
 
-# A folder, the folders of ours that it may use beside itself, the libraries that it may use. The first that fits counts.
-TABLE = [
-    ('core/base', [], []),
-    ('core/nldev', ['core/base'], ['netlink']),
-    ('core/sysfs', ['core/base'], []),
-    ('core/naming', ['core/base'], []),
-    ('core/config', ['core/base', 'core/naming'], []),
-    ('core/identity', ['core/base', 'core/naming', 'core/nldev', 'core/sysfs'], []),
-    ('udev-helpers', ['core'], ['syslog']),
-    ('daemon', ['core', 'interfaces'], ['systemd', 'netlink', 'libudev', 'syslog']),
-    ('ctl', ['core/base', 'core/config', 'core/naming'], []),
-]
+# What the table calls a library, and its headers. libc and std are everybody's.
 LIBRARIES = {
-    'netlink': re.compile(r'netlink/'),
-    'systemd': re.compile(r'systemd/'),
+    'libnl': re.compile(r'netlink/(?!genl/)'),
+    'libnl-genl': re.compile(r'netlink/genl/'),
+    'libsystemd': re.compile(r'systemd/'),
     'libudev': re.compile(r'libudev\.h$'),
     'syslog': re.compile(r'(sys/)?syslog\.h$'),
+    'nlohmann_json': re.compile(r'nlohmann/'),
+    'fmt': re.compile(r'fmt/'),
+    'CLI11': re.compile(r'CLI/'),
+    'tl::expected': re.compile(r'tl/'),
 }
+ROW = re.compile(r'^\| ([\w/, -]+?) \| ([^|]+) \|', re.MULTILINE)
+
+
+def read_table(text):
+    """Returns (folder, the folders of ours that it may use beside itself, the libraries that it may use) for each folder of the
+    table of docs/ARCHITECTURE.md. The first row that fits a file counts."""
+    table = []
+    for left, right in ROW.findall(text):
+        words = [word.strip() for word in right.split(',')]
+        if left == 'folder' or set(left) == {'-'}:
+            continue
+        unknown = [word for word in words if word not in LIBRARIES and word not in ('libc', 'std') and not FOLDER.fullmatch(word)]
+        assert not unknown, f'docs/ARCHITECTURE.md: {left} may use {unknown}, which is no folder or library known here'
+        for folder in left.split(', '):
+            table.append((folder, [word for word in words if FOLDER.fullmatch(word)], [word for word in words if word in LIBRARIES]))
+    return table
+
+
+FOLDER = re.compile(r'(core|interfaces|udev-helpers|daemon|ctl)(/\w+)?')
 INCLUDE = re.compile(r'^\s*#\s*include\s*(["<])([^">]+)[">]')
 
 
@@ -33,9 +46,9 @@ def is_below(path, folder):
     return path.startswith(folder + '/')
 
 
-def complaint(path, quote, header, exists):
+def complaint(table, path, quote, header, exists):
     """What is wrong with an include line of a file, None if nothing is."""
-    row = next((row for row in TABLE if is_below(path, row[0])), None)
+    row = next((row for row in table if is_below(path, row[0])), None)
     if not row:
         return 'the folder is not in the table'
     folder, folders, libraries = row
@@ -49,7 +62,7 @@ def complaint(path, quote, header, exists):
     return f'{folder} may not use {os.path.dirname(header)}'
 
 
-def complaints(root):
+def complaints(table, root):
     def exists(header):
         return any(os.path.isfile(os.path.join(root, header + suffix)) for suffix in ('', '.in'))
 
@@ -63,30 +76,33 @@ def complaints(root):
                 with open(full, encoding='utf-8') as file:
                     for number, line in enumerate(file, 1):
                         found = INCLUDE.match(line)
-                        wrong = found and complaint(path, found[1], found[2], exists)
+                        wrong = found and complaint(table, path, found[1], found[2], exists)
                         yield path, f'{path}:{number}: {line.strip()}: {wrong}' if wrong else None
 
 
-def check_myself():
+def check_myself(table):
     """A test that finds nothing proves something only if it can find something."""
     wrong = [('core/base/text.cpp', '"', 'core/nldev/wire.hpp'), ('core/nldev/wire.cpp', '"', 'core/sysfs/directory.hpp'),
              ('core/sysfs/directory.cpp', '"', 'udev-helpers/rdma_id/log.hpp'), ('core/naming/links.cpp', '<', 'syslog.h'),
              ('core/nldev/client.cpp', '<', 'systemd/sd-event.h'), ('core/sysfs/directory.cpp', '<', 'netlink/netlink.h'),
              ('udev-helpers/rdma_id/main.cpp', '"', 'daemon/manager.hpp'), ('udev-helpers/rdma_id/main.cpp', '<', 'libudev.h'),
+             ('ctl/list.cpp', '"', 'core/nldev/wire.hpp'), ('ctl/list.cpp', '<', 'systemd/sd-bus.h'), ('daemon/log.cpp', '"', 'ctl/list.hpp'),
              ('core/new/file.cpp', '<', 'string')]
     right = [('core/base/text.cpp', '"', 'core/base/text.hpp'), ('core/nldev/wire.cpp', '"', 'core/base/c_ptr.hpp'),
              ('core/nldev/wire.cpp', '<', 'netlink/attr.h'), ('udev-helpers/rdma_id/main.cpp', '"', 'core/nldev/client.hpp'),
              ('core/base/text.cpp', '<', 'linux/netlink.h')]
     for line in wrong:
-        assert complaint(*line, lambda header: True), line
+        assert complaint(table, *line, lambda header: True), line
     for line in right:
-        assert not complaint(*line, lambda header: True), line
-    assert complaint('core/base/text.cpp', '"', 'text.hpp', lambda header: False)
+        assert not complaint(table, *line, lambda header: True), line
+    assert complaint(table, 'core/base/text.cpp', '"', 'text.hpp', lambda header: False)
 
 
 def main(root):
-    check_myself()
-    lines = list(complaints(root))
+    with open(os.path.join(root, 'docs', 'ARCHITECTURE.md'), encoding='utf-8') as file:
+        table = read_table(file.read())
+    check_myself(table)
+    lines = list(complaints(table, root))
     assert any(path.startswith('core/nldev/') for path, _ in lines), 'no sources below ' + root
     wrong = [text for _, text in lines if text]
     print('\n'.join(wrong + [f'{len(lines)} lines, {len(wrong)} wrong']))
