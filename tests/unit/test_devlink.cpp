@@ -59,6 +59,12 @@ Octets first_of(const Capture& capture, const std::string& label)
     return capture.datagrams(label).at(0);
 }
 
+/// Returns the length of the attribute at that offset with what fills up to the next one.
+size_t aligned_length(const Octets& datagram, size_t at)
+{
+    return static_cast<size_t>(NLA_ALIGN(get_u16(datagram, at)));
+}
+
 /// The innermost attribute of that type, which is one in another.
 size_t find_nested(const Octets& datagram, const std::vector<uint16_t>& types)
 {
@@ -67,7 +73,7 @@ size_t find_nested(const Octets& datagram, const std::vector<uint16_t>& types)
     for (const auto type : types) {
         size_t at = begin;
         while (at < end && (get_u16(datagram, at + 2) & NLA_TYPE_MASK) != type)
-            at += NLA_ALIGN(get_u16(datagram, at));
+            at += aligned_length(datagram, at);
         REQUIRE(at < end);
         end = at + get_u16(datagram, at);
         begin = at + 4;
@@ -127,9 +133,9 @@ TEST_CASE("any beginning of what devlink tells is refused, or ends between attri
     const auto label = GENERATE("devlink reload", "devlink error", "devlink unbind");
     const auto datagram = first_of(capture, label);
     std::set<size_t> ends;
-    for (size_t at = header_size + 4; at < datagram.size(); at += NLA_ALIGN(get_u16(datagram, at)))
+    for (size_t at = header_size + 4; at < datagram.size(); at += aligned_length(datagram, at))
         // or in what fills up to the next
-        for (size_t end = get_u16(datagram, at); end < NLA_ALIGN(get_u16(datagram, at)) + 1U; end++)
+        for (size_t end = get_u16(datagram, at); end <= aligned_length(datagram, at); end++)
             ends.insert(at + end);
     for (size_t size = header_size; size < datagram.size(); size++) {
         INFO(label << ", " << size << " bytes");
