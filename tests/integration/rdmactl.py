@@ -172,7 +172,7 @@ def command(server, arguments):
 
 def run(server, *arguments, **environment):
     env = {key: value for key, value in os.environ.items() if key not in ('COLUMNS', 'NO_COLOR', 'RDMAD_SOCKET')}
-    return subprocess.run(command(server, arguments), env={**env, 'TZ': 'UTC', **environment}, capture_output=True, timeout=60)
+    return subprocess.run(command(server, arguments), env={**env, 'TZ': 'UTC', **environment}, capture_output=True, timeout=120)
 
 
 def on_terminal(server, *arguments, **environment):
@@ -265,7 +265,7 @@ class CommandLine(Case):
 
     def test_socket_from_the_environment(self):
         with Server() as server:
-            result = subprocess.run([RDMACTL, 'list'], env={'RDMAD_SOCKET': server.path}, capture_output=True, timeout=20)
+            result = subprocess.run([RDMACTL, 'list'], env={'RDMAD_SOCKET': server.path}, capture_output=True, timeout=120)
         self.assertIn('mlx5_0', self.check(result, FINE))
 
 
@@ -371,7 +371,7 @@ class List(Case):
 
     def test_a_full_disk(self):
         with Server() as server, open('/dev/full', 'wb') as full:
-            result = subprocess.run(command(server, ['list']), stdout=full, stderr=subprocess.PIPE, timeout=20)
+            result = subprocess.run(command(server, ['list']), stdout=full, stderr=subprocess.PIPE, timeout=120)
         self.assertEqual(result.returncode, FAILED)
         self.assertIn(b'No space left', result.stderr)
 
@@ -380,7 +380,7 @@ class List(Case):
         ours, theirs = os.pipe()
         os.close(ours)
         with Server() as server, open(theirs, 'wb') as pipe:
-            result = subprocess.run(command(server, ['list']), stdout=pipe, stderr=subprocess.PIPE, timeout=20)
+            result = subprocess.run(command(server, ['list']), stdout=pipe, stderr=subprocess.PIPE, timeout=120)
         self.assertEqual((result.returncode, result.stderr), (FINE, b''))
 
 
@@ -503,7 +503,7 @@ class Files(Case):
         return run(server, '--root', self.root, *arguments)
 
     def offline(self, *arguments):
-        return subprocess.run([RDMACTL, '--root', self.root, *arguments], env={}, capture_output=True, timeout=20)
+        return subprocess.run([RDMACTL, '--root', self.root, *arguments], env={}, capture_output=True, timeout=120)
 
     def files(self):
         return sorted(os.listdir(self.folder)) if os.path.isdir(self.folder) else []
@@ -1213,7 +1213,7 @@ class Completion(Case):
         folder = os.path.dirname(os.path.abspath(RDMACTL))
         return subprocess.run(['bash', '-c', COMPLETE_LINE, 'bash', ROOT + '/completions/rdmactl.bash', line],
                               env={'PATH': folder + ':/usr/bin:/bin', 'RDMAD_SOCKET': server.path}, capture_output=True, check=True, text=True,
-                              timeout=20).stdout.split()
+                              timeout=120).stdout.split()
 
     @unittest.skipUnless(os.path.exists('/usr/share/bash-completion/bash_completion'), 'bash-completion is not installed')
     def test_words_with_colons_and_ats(self):
@@ -1233,14 +1233,14 @@ class Completion(Case):
         script = 'fpath=("$1" $fpath); autoload -Uz compinit && compinit -D -u && autoload -U +X _rdmactl && print -r -- $_comps[rdmactl]'
         with tempfile.TemporaryDirectory() as home:
             result = subprocess.run(['zsh', '-f', '-c', script, 'zsh', ROOT + '/completions'], env={'HOME': home, 'PATH': '/usr/bin:/bin'},
-                                    capture_output=True, text=True, timeout=60)
+                                    capture_output=True, text=True, timeout=120)
         self.assertEqual((result.stdout, result.stderr), ('_rdmactl\n', ''))
 
     def complete(self, server, *words):
         env = {'PATH': os.path.dirname(os.path.abspath(RDMACTL)) + ':/usr/bin:/bin', 'RDMAD_SOCKET': server.path}
         script = ROOT + '/completions/rdmactl.bash'
         return subprocess.run(['bash', '-c', COMPLETE, 'bash', script, 'rdmactl', *words], env=env, capture_output=True, check=True,
-                              text=True, timeout=20).stdout.split()
+                              text=True, timeout=120).stdout.split()
 
     def test_verbs_options_and_what_rdmad_knows(self):
         with Server() as server:

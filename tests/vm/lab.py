@@ -13,6 +13,9 @@ from machine import Skip  # noqa: F401, for scenarios
 # the run of a scenario that this thread executes: its seed
 current = threading.local()
 
+# how many seconds a test waits for what must come: far more than a passing one needs, on a busy machine as well
+DEADLINE = 180
+
 # rdma_mock is an adapter whose driver rdma-core's rules do not know
 MOCK = 'modprobe -a ib_umad ib_uverbs; modprobe rdma_mock; udevadm settle'
 NODES = ('uverbs', 'umad', 'issm')
@@ -68,7 +71,7 @@ class Lab:
                    lambda: self.vm.code(f'ls /sys/bus/pci/devices/0000:0{slot}:00.0/infiniband/*/node_guid') == 0)
         self.settle()
 
-    def unplug(self, slot, timeout=30):
+    def unplug(self, slot, timeout=DEADLINE):
         """Seconds that it took."""
         start = time.monotonic()
         self.vm.qmp('device_del', id=f'slot{slot}')
@@ -185,7 +188,7 @@ class Lab:
     def pid(self, service):
         return int(self.show(service, 'MainPID'))
 
-    def until(self, what, predicate, timeout=60):
+    def until(self, what, predicate, timeout=DEADLINE):
         """Waits for it; says what was waited for if it does not come."""
         end = time.monotonic() + timeout
         while not (value := predicate()):
@@ -193,14 +196,14 @@ class Lab:
                 raise Failure(f'not within {timeout} s: {what}')
         return value
 
-    def until_active(self, service, timeout=60):
+    def until_active(self, service, timeout=DEADLINE):
         self.until(f'{service} is active', lambda: self.show(service, 'ActiveState') == 'active', timeout)
 
     def states(self, *services):
         """ActiveState of each; none where PID 1 has so much to do that it does not answer."""
         return self.run('systemctl show --value -p ActiveState ' + ' '.join(services) + ' 2>/dev/null', check=False).split()
 
-    def until_states(self, states, timeout=60):
+    def until_states(self, states, timeout=DEADLINE):
         """Waits until each of {service: ActiveState} holds, and none has a job."""
         def holds():
             jobs = self.run('systemctl list-jobs --no-legend --full')
@@ -220,7 +223,7 @@ class Lab:
                         'for i in /run/rdmad/bound/*/*; do echo $i $(readlink $i); done; '
                         f'journalctl -b --no-pager -o short-monotonic -u rdmad -u {service} | tail -60', check=False)
 
-    def until_inactive(self, service, timeout=60):
+    def until_inactive(self, service, timeout=DEADLINE):
         self.until(f'{service} is inactive', lambda: self.show(service, 'ActiveState') in ('inactive', 'failed'), timeout)
 
     # -- judging --------------------------------------------------------------------------------
@@ -232,6 +235,12 @@ class Lab:
     def expect_true(self, what, holds, seen=''):
         if not holds:
             raise Failure(f'{what}\n    seen: {seen}')
+
+    def stays(self, what, look, wanted, seconds):
+        """Fails as soon as look() is anything else than wanted, within that many seconds."""
+        end = time.monotonic() + seconds
+        while time.monotonic() < end:
+            self.expect(what, look(), wanted)
 
     def note(self, text):
         """A figure for the report."""

@@ -188,7 +188,7 @@ class Machine:
             else:
                 return answer['return']
 
-    def wait_event(self, name, timeout=30, **data):
+    def wait_event(self, name, timeout=180, **data):
         end = time.monotonic() + timeout
         while True:
             for event in self._events:
@@ -319,7 +319,7 @@ class Machine:
         self._agent.sendall(f'X {token} {len(body)}\n'.encode() + body + f'I {token} 0\n'.encode())
         return token
 
-    def finish(self, token, timeout=120):
+    def finish(self, token, timeout=300):
         """The exit code (128 + signal) and the output, stdout and stderr together."""
         end = time.monotonic() + timeout
         while token not in self._codes:
@@ -359,7 +359,7 @@ class Machine:
         fatal = next((at for at, line in enumerate(lines) if re.search('Oops|BUG:|Kernel panic', line)), -20)
         return MachineError('\n'.join([f'the machine is gone {self._qemu_log()}', 'its console:', *lines[fatal:][:40]]))
 
-    def run(self, script, timeout=120, check=True):
+    def run(self, script, timeout=300, check=True):
         """The output of a bash script; raises if it fails, unless check is off."""
         try:
             code, output = self.finish(self.start(script), timeout)
@@ -369,7 +369,7 @@ class Machine:
             raise MachineError(f'exit code {code} of: {script}\n{output}')
         return output
 
-    def code(self, script, timeout=120):
+    def code(self, script, timeout=300):
         return self.finish(self.start(script), timeout)[0]
 
     def kill(self, token, signal=15):

@@ -40,16 +40,14 @@ def five_services_stop_while_rdmad_is_dead_and_each_starts_once_when_the_adapter
         l.reload_bindings()
         l.plug(1, ADAPTER)
         l.until_states(_all(FIVE, 'active'))
-        # nobody is there to see it: it does not start again before the adapter is gone
-        l.run('mkdir -p /run/systemd/system/rdmad.service.d; '
-              'printf "[Service]\\nRestartSec=30\\n" > /run/systemd/system/rdmad.service.d/slow.conf; systemctl daemon-reload')
-        l.run('systemctl kill -s KILL rdmad.service')
+        # nothing can start it again before the adapter is gone
+        l.run('systemctl mask -q --runtime rdmad.service rdmad.socket 2>&1; systemctl stop rdmad.socket; systemctl kill -s KILL rdmad.service')
         l.until('rdmad is dead', lambda: l.show('rdmad', 'MainPID') == '0')
         l.unplug(1)
         l.until('all stopped', lambda: l.states(*FIVE) == ['inactive'] * 5)
         l.expect('PID of rdmad', l.show('rdmad', 'MainPID'), '0')
         l.expect('anchors', l.anchors(), set())
-        l.until_active('rdmad')
+        l.run('systemctl unmask -q --runtime rdmad.service rdmad.socket 2>&1; systemctl start rdmad.socket; rdmactl list')
         l.expect('starts', _starts(l, FIVE), [1] * 5)
         l.plug(2, ADAPTER)
         l.until_states(_all(FIVE, 'active'))
@@ -149,7 +147,8 @@ def nothing_in_between_changes_the_outcome(suite):
                 l.expect('anchors', len(l.anchors()), 4)
                 l.expect('PIDs of services that are not concerned', [l.pid('other'), l.pid('free')], pids)
             except Exception as failure:
-                raise type(failure)(f'{name}: {failure}') from failure
+                failure.add_note(f'the disturbance: {name}')
+                raise
             l.run('systemctl start stopped.service')
             l.until_active('stopped')
         return [f'{len(DISTURBANCES)} kinds: ' + ', '.join(DISTURBANCES)]
@@ -189,8 +188,7 @@ def a_service_that_needs_two_ports_waits_for_both_and_stops_with_either(suite):
         l.bind('50-both', f'PortGUID={A} {B}', 'Unit=both.service')
         l.reload_bindings()
         l.plug(1, ADAPTER)
-        l.run('sleep 1')
-        l.expect('with one port', l.states('both'), ['inactive'])
+        l.stays('with one port', lambda: l.states('both'), ['inactive'], 1)
         l.plug(2, OTHER)
         l.until_states({'both.service': 'active'})
         l.unplug(1)
@@ -214,8 +212,7 @@ def a_service_waits_until_its_port_is_active(suite):
         l.plug(1, ADAPTER + ' state=init')
         l.plug(2, 'proto=roce guid=0002c90300000d00 netdev=eth7')
         l.until_states({'ib.service': 'inactive', 'present.service': 'active', 'roce.service': 'inactive'})
-        l.run('sleep 2')
-        l.expect('while the port is not active', l.states('ib', 'roce'), ['inactive'] * 2)
+        l.stays('while the port is not active', lambda: l.states('ib', 'roce'), ['inactive'] * 2, 2)
         l.mock(f'port {l.in_slot(1)[0]} 1 state=active')
         l.until_active('ib')
         l.expect('without an address', l.states('roce'), ['inactive'])
@@ -223,8 +220,7 @@ def a_service_waits_until_its_port_is_active(suite):
         l.until_active('roce')
         # a port that is no longer active stops nothing
         l.mock(f'port {l.in_slot(1)[0]} 1 state=down')
-        l.run('sleep 2')
-        l.expect('with the port down', l.states('ib'), ['active'])
+        l.stays('with the port down', lambda: l.states('ib'), ['active'], 2)
 
 
 @on('trixie')
@@ -294,11 +290,10 @@ def rdmad_ends_when_there_is_nothing_to_do_and_the_next_client_or_device_starts_
         l.expect('without a device', l.states('rdmad'), ['inactive'])
         l.run('rdmactl list')
         l.expect('after a client', l.states('rdmad'), ['active'])
-        l.until('it ends', lambda: l.states('rdmad') == ['inactive'], timeout=90)
+        l.until('it ends', lambda: l.states('rdmad') == ['inactive'])
         l.plug(1, ADAPTER)
         l.until_active('rdmad')
-        l.run('sleep 35')
-        l.expect('with a device', l.states('rdmad'), ['active'])
+        l.stays('with a device', lambda: l.states('rdmad'), ['active'], 35)
         l.unplug(1)
-        l.until('it ends', lambda: l.states('rdmad') == ['inactive'], timeout=90)
+        l.until('it ends', lambda: l.states('rdmad') == ['inactive'])
         l.expect('failed units', l.run('systemctl --failed --no-legend --plain'), '')

@@ -22,13 +22,13 @@ def who_keeps_a_device_from_being_removed_is_named_with_its_unit(suite):
         _begin_removal(l)
         pid = l.run('systemctl show --value -p MainPID holder')
         wanted = f'sleep (PID {pid}) of holder.service'
-        l.until('status names the holder and its unit', lambda: wanted in l.run('rdmactl status'), timeout=60)
+        l.until('status names the holder and its unit', lambda: wanted in l.run('rdmactl status'))
         l.expect_true('status of the device, too', wanted in l.run(f'rdmactl status {name}'))
         l.expect_true('the journal, too', f'{name} is held by {wanted}' in l.journal())
         l.expect_true('and that of the unit', 'is held by' in l.run('systemctl status holder', check=False))
         took = _seconds_between(l, 'removing', 'holders')
         # had a network namespace ended meanwhile, its end would wait for the removal, and the module for that
-        l.run('modprobe siw', timeout=60)
+        l.run('modprobe siw')
         # the kernel still answers for the device by its index
         l.vm.kill(watch)
         l.run('systemctl kill -s KILL rdmad')
@@ -52,7 +52,7 @@ def a_descriptor_that_systemd_stores_is_found(suite):
         l.until('it is stored', lambda: l.run('systemctl show --value -p NFileDescriptorStore keeper') == '1')
         _begin_removal(l)
         wanted = 'systemd, which stores a descriptor for keeper.service'
-        l.until('status names the service', lambda: wanted in l.run('rdmactl status'), timeout=60)
+        l.until('status names the service', lambda: wanted in l.run('rdmactl status'))
         l.expect_true('none else', '(PID' not in l.run('rdmactl status'))
         l.run('systemctl stop keeper')
         _end_removal(l)
@@ -69,10 +69,10 @@ def a_unit_that_blocks_a_removal_is_stopped_where_its_binding_says_so(suite):
         l.plug(2, OTHER)
         l.until_states({'polite.service': 'active', 'stubborn.service': 'active'})
         _begin_removal(l)
-        l.until('the other one is named', lambda: 'of stubborn.service' in l.run('rdmactl status'), timeout=60)
+        l.until('the other one is named', lambda: 'of stubborn.service' in l.run('rdmactl status'))
         l.until('one was stopped, and runs on the other port', lambda: l.starts('polite') == 2 and
                 l.states('polite.service') == ['active'])
-        l.until('the other one alone holds it', lambda: 'of polite.service' not in l.run('rdmactl status'), timeout=30)
+        l.until('the other one alone holds it', lambda: 'of polite.service' not in l.run('rdmactl status'))
         l.expect('starts of the other one', l.starts('stubborn'), 1)
         l.run('systemctl stop stubborn')
         _end_removal(l)
@@ -88,7 +88,7 @@ def rdmad_starts_while_the_reload_of_a_function_waits(suite):
         l.until('rdmad knows the device', lambda: A in l.run('rdmactl list'))
         reload = l.vm.start('devlink dev reload pci/0000:01:00.0')
         wanted = 'of holder.service'
-        l.until('status names the unit', lambda: wanted in l.run('rdmactl status'), timeout=60)
+        l.until('status names the unit', lambda: wanted in l.run('rdmactl status'))
         l.run('systemctl kill -s KILL rdmad')
         l.until('rdmad knows it again', lambda: wanted in l.run('timeout 20 rdmactl status', check=False))
         l.run('systemctl stop holder')

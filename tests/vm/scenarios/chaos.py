@@ -126,9 +126,9 @@ class _World:
         """Waits for a quiet point, and judges it."""
         self.l.run('udevadm settle')
         bound = [service for service in self.services() if service not in self.unbound]
-        self.l.until_states({f's{service}.service': self.wanted(service) for service in bound}, timeout=60)
+        self.l.until_states({f's{service}.service': self.wanted(service) for service in bound})
         anchors = sum(self.adapter_of(service) in self.plugged for service in bound)
-        self.l.until(f'{anchors} anchors', lambda: len(self.l.anchors()) == anchors, timeout=20)
+        self.l.until(f'{anchors} anchors', lambda: len(self.l.anchors()) == anchors)
 
     def step(self):
         action = self.chance.choices(

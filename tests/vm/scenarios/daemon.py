@@ -6,7 +6,7 @@ RDMAD_DEVICES: how many devices "many" are (32).
 import json
 import os
 
-from lab import MOCK, Failure, gate, lab, on
+from lab import MOCK, Failure, gate, lab, on, Skip
 
 A = '0002c90300000a01'
 ADAPTER = f'proto=ib ports=2 guid=0002c90300000a00 pguid={A}'
@@ -105,7 +105,7 @@ def hostile_clients_are_refused_with_a_reason_and_others_are_served_meanwhile(su
         l.vm.put(HOSTILE, '/run/hostile.py')
         l.vm.put(ROOT, '/run/root.py')
         attack = l.vm.start(f'mkfifo -m 666 /run/wait; exec 3<>/run/wait; {AS_NOBODY} python3 /run/hostile.py < /run/wait > /run/hostile.out 2>&1')
-        l.until('the attack is under way', lambda: 'held' in l.run('cat /run/hostile.out 2>/dev/null || true'), timeout=120)
+        l.until('the attack is under way', lambda: 'held' in l.run('cat /run/hostile.out 2>/dev/null || true'))
         report = l.run('cat /run/hostile.out')
         times = [float(l.run('python3 /run/root.py').split()[0]) for _ in range(5)]
         l.unplug(1)
@@ -165,7 +165,7 @@ def a_service_for_each_of_many_devices(suite, count=int(os.environ.get('RDMAD_DE
         except Failure as failure:
             missing = l.run('rdmactl status | sed -n "/dev@.*running/d; s/^ *\\(dev@[^ ]*\\).*/\\1/p"', check=False).split()
             raise Failure(f'{failure}\n{missing}\n' + l.story_of(missing[0] if missing else 'dev@mock0.service')) from failure
-        l.until('all are tied', lambda: len(l.anchors()) == count, timeout=120)
+        l.until('all are tied', lambda: len(l.anchors()) == count)
         memory = _memory(l)
         l.run('sleep 20')
         wakes = 'grep ^voluntary /proc/$(systemctl show --value -p MainPID rdmad)/status | cut -f2'
@@ -175,7 +175,7 @@ def a_service_for_each_of_many_devices(suite, count=int(os.environ.get('RDMAD_DE
         l.mock('del all')
         l.run('udevadm settle -t 1800', timeout=1900)
         l.until('all stopped', lambda: l.run(running, check=False) == '0', timeout=900)
-        l.until('nothing is left over', lambda: l.anchors() == set(), timeout=60)
+        l.until('nothing is left over', lambda: l.anchors() == set())
         l.expect_true('below 12 MiB', memory < 12 * 1024, memory)
         # the watchdog of 3 minutes has its turn every 90 to 135 seconds
         l.expect_true('no wake-up but the watchdog', woken <= 1, woken)
@@ -185,8 +185,7 @@ def a_service_for_each_of_many_devices(suite, count=int(os.environ.get('RDMAD_DE
 @on('trixie')
 def its_interfaces_work_with_varlinkctl(suite):
     if suite == 'bookworm':
-        from lab import Skip
-        raise Skip('Debian 12 has no varlinkctl')
+        raise Skip('varlinkctl, which systemd 252 does not have')
     with lab(suite) as l:
         socket = '/run/rdmad/io.rdmad'
         l.plug(1, ADAPTER)
@@ -200,21 +199,49 @@ def its_interfaces_work_with_varlinkctl(suite):
         l.expect('port GUID', listed['devices'][0]['ports'][0]['guid'], A)
         error = l.run(f'varlinkctl call {socket} io.rdmad.Devices.List \'{{"device":"none"}}\' 2>&1', check=False)
         l.expect_true('an error has its name', 'io.rdmad.Devices.NoSuchDevice' in error, error)
-        watch = l.vm.start(f'timeout 20 varlinkctl call --more --json=short {socket} io.rdmad.Devices.Monitor {{}} > /run/events')
-        l.until('the snapshot', lambda: '"snapshot"' in l.run('cat /run/events', check=False))
-        name = l.in_slot(1)[0]
+
+
+def _is_in_order(wanted, seen):
+    """Returns true if the wanted items are among those seen, in that order."""
+    rest = iter(seen)
+    return all(item in rest for item in wanted)
+
+
+@on('trixie')
+def a_monitor_sees_device_port_and_unit_change_in_order(suite):
+    if suite == 'bookworm':
+        raise Skip('varlinkctl, which systemd 252 does not have')
+    with lab(suite) as l:
+        l.counted('bound')
+        l.bind('50-bound', f'PortGUID={A}', 'Unit=bound.service\nWaitFor=active')
+        l.reload_bindings()
+        watch = l.vm.start('exec varlinkctl call --more --json=short /run/rdmad/io.rdmad io.rdmad.Devices.Monitor '
+                           '\'{"pollPorts":true}\' > /run/events')
+
+        def events():
+            return [json.loads(line) for line in l.run('tr "\\036" "\\n" < /run/events 2>/dev/null || true').splitlines() if line]
+
+        def steps():
+            return [(event['event'], event.get('unitState') or event.get('port')) for event in events()]
+        l.until('the snapshot', lambda: steps() == [('snapshot', None)])
+        l.plug(1, ADAPTER + ' state=init')
+        l.until('the device is told', lambda: ('add', None) in steps())
+        name, = l.in_slot(1)
+        l.mock(f'port {name} 1 state=active')
+        l.until('the unit is told', lambda: ('unit', 'active') in steps())
         l.run(f'rdma dev set {name} name other; udevadm settle')
         l.unplug(1)
-        l.until('the removal', lambda: '"remove"' in l.run('cat /run/events'))
+        wanted = [('snapshot', None), ('add', None), ('port', 1), ('unit', 'active'), ('rename', None), ('remove', None)]
+        l.until('the removal is told', lambda: ('remove', None) in steps())
+        l.until('the stop is told', lambda: ('unit', 'inactive') in steps())
+        l.expect_true(f'in this order: {wanted}', _is_in_order(wanted, steps()), steps())
+        l.expect_true('the stop comes after the start', _is_in_order([('unit', 'active'), ('unit', 'inactive')], steps()), steps())
         l.vm.kill(watch)
-        events = [json.loads(line) for line in l.run('cat /run/events | tr "\\036" "\\n"').splitlines() if line]
-        kinds = [event['event'] for event in events]
-        l.expect('kinds of events, in order', [kind for kind in kinds if kind in ('snapshot', 'rename', 'remove')],
-                 ['snapshot', 'rename', 'remove'])
-        renamed = next(event for event in events if event['event'] == 'rename')
+        renamed = [event for event in events() if event['event'] == 'rename'][-1]
         l.expect('names', (renamed['oldName'], renamed['device']['name']), (name, 'other'))
-        sequence = [event['sequence'] for event in events]
+        sequence = [event['sequence'] for event in events()]
         l.expect('sequence', sequence, list(range(sequence[0], sequence[0] + len(sequence))))
+        return [' '.join(f'{event}:{detail}' if detail else event for event, detail in steps())]
 
 
 def its_sandbox_is_tight_and_its_messages_explain_themselves(suite):

@@ -26,7 +26,7 @@ class _Journal:
     def until(self, *texts):
         """The lines since the last call, when for each of the texts one of them has it."""
         for text in texts:
-            self.l.until(f'the journal has "{text}"', lambda: any(text in line for line in self.lines()[self.seen:]), timeout=30)
+            self.l.until(f'the journal has "{text}"', lambda: any(text in line for line in self.lines()[self.seen:]))
         new = self.lines()[self.seen:]
         self.seen += len(new)
         return new

@@ -84,7 +84,7 @@ def whoever_inhibits_it_is_waited_for_or_has_it_refused(suite):
         prepare = l.vm.start(f'rdmactl prepare {name} > /run/said 2>&1')
         l.until('it waits', lambda: 'waits for backup' in l.run('cat /run/said', check=False))
         l.run('systemctl stop backup')
-        l.until('and goes on', lambda: 'can be removed' in l.run('cat /run/said'), timeout=30)
+        l.until('and goes on', lambda: 'can be removed' in l.run('cat /run/said'))
         l.vm.kill(prepare)
         refused = l.run(f'runuser -u nobody -- rdmactl prepare {name} 2>&1; echo $?', check=False)
         l.expect_true('not for others', refused.endswith('1') and 'only root' in refused, refused)

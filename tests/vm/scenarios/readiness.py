@@ -26,8 +26,7 @@ def a_service_follows_the_readiness_of_its_port(suite):
         l.run('systemctl daemon-reload; systemctl enable -q app.service 2>&1')
         l.plug(1, ADAPTER + ' state=down')
         name, = l.in_slot(1)
-        l.run('udevadm settle; sleep 4')
-        l.expect('while the port is down', l.states(TARGET, 'app.service'), ['inactive', 'inactive'])
+        l.stays('while the port is down', lambda: l.states(TARGET, 'app.service'), ['inactive', 'inactive'], 4)
         late = l.run(f'rdmactl wait --for=ready --timeout=1 {GUID} 2>&1; echo $?', check=False).splitlines()
         l.expect('rdmactl says so', late, [f'rdmactl: waited 1 s: port {GUID} of {name} is down', '1'])
 
@@ -40,19 +39,18 @@ def a_service_follows_the_readiness_of_its_port(suite):
 
         # what somebody stopped is not started by rdmad's return, though the target wants it
         l.run('systemctl stop app.service; systemctl restart rdmad; systemctl kill -s KILL rdmad; systemctl daemon-reexec; '
-              'rdmactl list; sleep 3')
-        l.expect('after a stop', l.states(TARGET, 'app.service'), ['active', 'inactive'])
+              'rdmactl list')
+        l.stays('after a stop', lambda: l.states(TARGET, 'app.service'), ['active', 'inactive'], 3)
 
         # the kernel tells nothing of an InfiniBand port's state: that it is looked at is enough
         l.mock(f'port {name} 1 state=down')
-        l.run('sleep 1.1; rdmactl list')
-        l.until_states({TARGET: 'inactive'})
+        l.until('a look finds the port down', lambda: l.run('rdmactl list >/dev/null; systemctl is-active ' + TARGET, check=False) == 'inactive')
         l.mock(f'port {name} 1 state=active')
         l.until_states({TARGET: 'active', 'app.service': 'active'})
         l.expect('starts after the port was down', l.starts('app'), 2)
         l.mock(f'port {name} 1 state=down')
-        l.run('sleep 1.1; rdmactl list')
-        l.until_states({TARGET: 'inactive', 'app.service': 'inactive'})
+        l.until('a look finds the port down again', lambda: l.run('rdmactl list >/dev/null; systemctl is-active ' + TARGET, check=False) == 'inactive')
+        l.until_states({'app.service': 'inactive'})
         l.mock(f'port {name} 1 state=active')
         l.until_states({TARGET: 'active', 'app.service': 'active'})
 
@@ -71,12 +69,13 @@ def a_service_follows_the_readiness_of_its_port(suite):
 def who_pulls_in_readiness_waits_for_it(suite):
     with lab(suite) as l:
         l.vm.put(UNIT.replace('BindsTo', 'Wants'), '/etc/systemd/system/app.service')
-        l.run('systemctl daemon-reload; systemctl start --no-block app.service; sleep 1')
-        l.expect('before the adapter is there', l.show('app.service', 'ActiveState'), 'inactive')
+        l.run('systemctl daemon-reload; systemctl start --no-block app.service')
+        l.stays('before the adapter is there', lambda: l.show('app.service', 'ActiveState'), 'inactive', 1)
         l.plug(1, ADAPTER + ' state=init')
         l.until('it waits for rdmad', lambda: l.show(WAITER, 'ActiveState') == 'activating')
-        l.run('sleep 3; systemctl kill -s KILL rdmad; sleep 3')
-        l.expect('when rdmad was started anew', l.show(WAITER, 'ActiveState'), 'activating')
+        l.stays('while the port is not active', lambda: l.show(WAITER, 'ActiveState'), 'activating', 3)
+        l.run('systemctl kill -s KILL rdmad')
+        l.stays('when rdmad was started anew', lambda: l.show(WAITER, 'ActiveState'), 'activating', 3)
         l.mock(f'port {l.in_slot(1)[0]} 1 state=active')
         active = float(l.run('cut -d" " -f1 /proc/uptime'))
         l.until_active('app.service')
@@ -103,12 +102,13 @@ def a_network_device_that_comes_up_makes_its_port_ready(suite):
         netdev = l.run(f'ls /sys/class/infiniband/{name}/device/net')
         guid = l.run(f'cut -d: -f5- /sys/class/infiniband/{name}/ports/1/gids/0 | tr -d :')
         target = f'rdma-port-ready@{guid}.target'
-        l.run(f'ip link set {netdev} down; sleep 5')
-        l.expect('without a link', l.show(target, 'ActiveState'), 'inactive')
+        l.run(f'ip link set {netdev} down')
+        # longer than ReadyTimeoutSec
+        l.stays('without a link', lambda: l.show(target, 'ActiveState'), 'inactive', 5)
         l.run(f'ip link set {netdev} up; ip addr add 192.0.2.1/24 dev {netdev}')
-        l.until_active(target, timeout=15)
+        l.until_active(target)
         l.run(f'ip addr flush dev {netdev}')
-        l.until_inactive(target, timeout=15)
+        l.until_inactive(target)
 
 
 @on('trixie')
@@ -119,18 +119,17 @@ def a_boot_does_not_wait_for_an_adapter_that_comes_late(suite):
     with initrd.image(suite, 'initramfs-tools', files) as directory:
         with machine.Machine(suite, directory, memory_mb=2048, is_writable=True, append='root=/dev/vda rw') as vm:
             vm.wait_agent(180)
-            vm.run('systemctl is-system-running --wait', check=False, timeout=120)
+            vm.run('systemctl is-system-running --wait', check=False)
             l = labs.Lab(vm)
             l.expect('jobs that wait', l.run('systemctl list-jobs --no-legend'), '')
             l.expect('the service', l.states(TARGET, 'app.service'), ['inactive', 'inactive'])
             booted = _microseconds(l, 'multi-user.target', 'ActiveEnterTimestamp') / 1e6
-            l.run('sleep 7')
+            l.stays('jobs that wait', lambda: l.run('systemctl list-jobs --no-legend'), '', 7)
             l.plug(1, ADAPTER)
             l.until_active('app.service')
             came, ready, ran = (_microseconds(l, unit, 'ActiveEnterTimestamp') / 1e6 for unit in
                                 (f'sys-subsystem-rdma-ports-{GUID}-uverbs.device', TARGET, 'app.service'))
             l.expect_true('in order', booted < came < ready <= ran, (booted, came, ready, ran))
-            l.run('sleep 3')
-            l.expect('starts', l.starts('app'), 1)
+            l.stays('starts', lambda: l.starts('app'), 1, 3)
             l.expect('nothing waits for udev', l.show('systemd-udev-settle.service', 'ActiveState'), 'inactive')
             return [f'booted {booted:.1f} s, adapter {came:.1f} s, ready {ready:.1f} s, service {ran:.1f} s']

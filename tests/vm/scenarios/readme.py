@@ -79,8 +79,7 @@ def the_first_binding_works(suite):
             l.until_inactive('fabric')
         l.run('rdmactl unbind fabric')
         l.plug(1, f'proto=ib ports=2 guid=0002c90300000a00 pguid={A}')
-        l.run('sleep 2')
-        l.expect('without the binding', l.states('fabric'), ['inactive'])
+        l.stays('without the binding', lambda: l.states('fabric'), ['inactive'], 2)
 
 
 @on('trixie')

@@ -109,8 +109,7 @@ def an_nvme_target_and_its_host_are_back_after_a_reset(suite):
             _reset(lab)
             back = _now(lab)
             if not rdmad:
-                lab.run('sleep 20')
-                lab.expect('without rdmad no block is written any more', _written(lab, since=back), [])
+                lab.stays('without rdmad no block is written any more', lambda: _written(lab, since=back), [], 20)
                 lab.expect('without rdmad nobody listens', _listening(lab, 4420), [])
                 lab.expect('though it is configured', lab.run(f'ls {NVMET}/ports/1/subsystems'), 'data')
                 lab.expect('and the host has no disk', lab.run(disks), '')
@@ -143,8 +142,7 @@ def portals_and_ports_of_other_targets_are_back_after_a_reset(suite):
                 lab.until('rdmad has seen the SRP port', lambda: port in lab.run('cat /run/rdmad/recovery/debts', check=False))
             _reset(lab)
             if not rdmad:
-                lab.run('sleep 20')
-                lab.expect('without rdmad no portal listens', _listening(lab, 3261), [])
+                lab.stays('without rdmad no portal listens', lambda: _listening(lab, 3261), [], 20)
                 lab.expect('and the SRP port is that of the device that went', lab.run(f'stat -c %i {folder}'), inode)
                 continue
             _until_listening(lab, 3261, 'ib_isert')
@@ -168,11 +166,10 @@ def a_listener_of_the_nfs_server_does_not_keep_its_device(suite):
                 _settled(lab)
             lab.run('rdma link del soft0 >/dev/null 2>&1 &')
             if not rdmad:
-                lab.run('sleep 20')
-                lab.expect('without rdmad it is not removed', lab.devices(), ['soft0'])
+                lab.stays('without rdmad it is not removed', lab.devices, ['soft0'], 20)
                 continue
             try:
-                lab.until('the device is gone', lambda: lab.devices() == [], 30)
+                lab.until('the device is gone', lambda: lab.devices() == [])
             except labs.Failure as failure:
                 raise labs.Failure(f'{failure}\n{lab.run("cat /run/rdmad/recovery/debts /run/rdmad/recovery/report; journalctl -b -u rdmad -u rdmad-recovery -o short-precise --no-pager | tail -40; nfsdctl listener; rdma link", check=False)}')
             lab.until_inactive('bound')
@@ -223,8 +220,7 @@ def targets_wait_for_their_address_and_for_permission(suite):
         _settled(lab)
         _reset(lab)
         _settled(lab)
-        lab.run('sleep 5')
-        lab.expect('not with NVMeTarget=no', _listening(lab, 4420), [])
+        lab.stays('not with NVMeTarget=no', lambda: _listening(lab, 4420), [], 5)
         lab.expect_true('and not told of', '4420' not in lab.run('rdmactl recover --dry-run'))
 
 
@@ -240,8 +236,7 @@ def a_preparation_takes_targets_away_and_names_hosts(suite):
         lab.expect_true('by name', 'nvme_rdma of the kernel' in out, out)
         lab.run('nvme disconnect -n data; rdmactl prepare soft0')
         lab.expect('no target is left', [_listening(lab, 4420), _listening(lab, 20049)], [[], []])
-        lab.run('sleep 5')
-        lab.expect('nor comes back', [_listening(lab, 4420), _listening(lab, 20049)], [[], []])
+        lab.stays('nor comes back', lambda: [_listening(lab, 4420), _listening(lab, 20049)], [[], []], 5)
         lab.run('rdmactl resume soft0')
         _until_listening(lab, 4420, 'nvmet_rdma')
         _until_listening(lab, 20049, 'rpcrdma')
