@@ -98,7 +98,7 @@ class Server:
         self.hold.set()
         self.listener.shutdown(socket.SHUT_RDWR)
         for thread in self.threads:
-            thread.join(20)
+            thread.join(120)
         self.listener.close()
         shutil.rmtree(self.folder)
 
@@ -153,7 +153,7 @@ class Server:
             return
         for one in answer if not isinstance(answer, dict) else [answer]:
             if one is None:
-                self.hold.wait(20)
+                self.hold.wait(300)
                 return
             if isinstance(one, float):
                 time.sleep(one)
@@ -186,7 +186,7 @@ def on_terminal(server, *arguments, **environment):
         while chunk := os.read(ours, 65536):
             output += chunk
     os.close(ours)
-    assert process.wait(20) == 0, output
+    assert process.wait(120) == 0, output
     return output.decode().replace('\r\n', '\n')
 
 
@@ -604,7 +604,7 @@ class Files(Case):
             begin = time.monotonic()
             self.assertIn('srp.service waiting (inactive): is being started\n',
                           self.check(self.ctl(server, 'bind', 'srp', '--device=mlx5_0'), FINE))
-            self.assertLess(time.monotonic() - begin, 5)
+            self.assertLess(time.monotonic() - begin, 60)
 
     def test_other_files_that_bind_the_unit_are_named(self):
         with self.matching('mlx5_0/1', units=[unit(bindings=['10-other.binding'])]) as server:
@@ -1061,7 +1061,7 @@ class Monitor(Case):
             with subprocess.Popen(command(server, ['monitor']), env={'TZ': 'UTC'}, stdout=subprocess.PIPE) as process:
                 lines = [process.stdout.readline().decode() for _ in EVENTS]
                 process.send_signal(signal.SIGTERM)
-                self.assertEqual(process.wait(20), FINE)
+                self.assertEqual(process.wait(120), FINE)
             self.assertEqual(server.called('Devices.Monitor'), [{'pollPorts': False}])
             self.assertIs(server.calls[0]['more'], True)
         stamp = time.strftime('%Y-%m-%d %H:%M:%S ', time.gmtime(NOW / 1e6))
@@ -1075,7 +1075,7 @@ class Monitor(Case):
             with subprocess.Popen(command(server, ['monitor', '--json', '--poll-ports']), stdout=subprocess.PIPE) as process:
                 self.assertEqual([json.loads(process.stdout.readline()) for _ in EVENTS], EVENTS)
                 process.send_signal(signal.SIGINT)
-                self.assertEqual(process.wait(20), FINE)
+                self.assertEqual(process.wait(120), FINE)
             self.assertEqual(server.called('Devices.Monitor'), [{'pollPorts': True}])
 
     def test_a_gap_is_told(self):
@@ -1097,12 +1097,15 @@ class Monitor(Case):
             with subprocess.Popen(command(server, ['monitor']), stdout=subprocess.PIPE, stderr=subprocess.PIPE) as process:
                 process.stdout.readline()
                 process.stdout.close()
-                self.assertEqual(process.wait(10), FINE)
+                self.assertEqual(process.wait(120), FINE)
                 self.assertEqual(process.stderr.read(), b'')
 
 
 class Wait(Case):
     DOWN = device(ports=[port(1, PORT_1, 'down'), port(2, PORT_2, 'down')])
+
+    # a deadline that is not kept ends later than this, one that is kept ends sooner on a busy machine, too
+    LATE = 60
 
     def wait(self, events, *arguments):
         with Server(Devices_Monitor=lambda _: events) as server:
@@ -1133,18 +1136,18 @@ class Wait(Case):
     def test_the_deadline(self):
         result, took = self.wait([event('snapshot', devices=[self.DOWN]), None], PORT_1, '--timeout=0.5')
         self.check_error(result, FAILED, f'port {PORT_1} of mlx5_0 is down')
-        self.assertTrue(0.5 <= took < 2, took)
+        self.assertTrue(0.5 <= took < self.LATE, took)
 
     def test_the_deadline_holds_while_much_happens(self):
-        chatter = [event('snapshot', devices=[self.DOWN])] + [0.01, event('binding', binding='x')] * 500
+        chatter = [event('snapshot', devices=[self.DOWN])] + [0.01, event('binding', binding='x')] * 100 * self.LATE
         result, took = self.wait(chatter, PORT_1, '--timeout=0.5')
         self.check_error(result, FAILED, 'is down')
-        self.assertTrue(0.5 <= took < 2, took)
+        self.assertTrue(0.5 <= took < self.LATE, took)
 
     def test_a_server_that_says_nothing(self):
         result, took = self.wait([None], PORT_1, '--timeout=0.3')
         self.check_error(result, FAILED, 'did not answer in time')
-        self.assertTrue(0.3 <= took < 2, took)
+        self.assertTrue(0.3 <= took < self.LATE, took)
 
     def test_an_rdmad_that_is_started_anew_is_asked_again(self):
         def snapshot(found):
