@@ -24,7 +24,7 @@ _rdmactl_bound_units() {
 
 # Of a template what comes before the instance
 _rdmactl_units() {
-    systemctl list-unit-files --no-legend --no-pager --type=service,target,socket,mount,path,timer 2>/dev/null |
+    systemctl list-unit-files --no-legend --no-pager --type=service,target,socket,mount,path,timer,slice 2>/dev/null |
         awk '{ sub(/@\..*/, "@", $1); print $1 }'
 }
 

@@ -67,11 +67,11 @@ def the_service_of_the_readme_goes_and_comes_with_its_port(suite):
 @on('trixie')
 def the_first_binding_works(suite):
     with lab(suite) as l:
-        bind, service = _blocks('Your first binding')[:2]
-        l.run(bind)
+        service, bind = _blocks('Your first binding')[:2]
         # opensm needs a fabric
         l.vm.put(re.sub('ExecStart=.*', 'ExecStart=/bin/sleep infinity', service), '/etc/systemd/system/fabric.service')
         l.run('systemctl daemon-reload')
+        l.run(bind)
         for slot in (1, 3, 2):
             l.plug(slot, f'proto=ib ports=2 guid=0002c90300000a00 pguid={A}')
             l.until_active('fabric')
@@ -119,14 +119,14 @@ def the_names_of_the_readme_are_given(suite):
 
 
 @on('trixie')
-def the_install_commands_install(suite):
+def the_install_commands_install_and_the_remove_commands_remove(suite):
     tree = machine.layers(suite)['build']
     package.build(suite)  # copies the source there
     build, = _blocks('Install')
     in_machine = [line for line in build.splitlines() if line.startswith(('udevadm', 'systemctl', 'journalctl'))]
     in_tree = '\n'.join(line for line in build.splitlines() if line not in in_machine)
     script = f'set -e; cd /src; export DESTDIR=/src/readme.dest; rm -rf readme $DESTDIR; cp -r rdmad readme; cd readme; {in_tree}\n' \
-             'sed -n "s/^\\//in the log: \\//p" build/meson-logs/install-log.txt; find $DESTDIR -type f'
+             'find $DESTDIR -type f; ninja -C build uninstall >/dev/null; find $DESTDIR -type f | sed "s/^/left: /"'
     done = subprocess.run(['unshare', '-m', 'sh', '-ec', f'mount -t proc proc {tree}/proc; exec chroot {tree} sh -c "$0"', script],
                           capture_output=True, text=True)
     with lab(suite) as l:
@@ -141,7 +141,19 @@ def the_install_commands_install(suite):
             'io.rdmad.Bindings.varlink', 'io.rdmad.Devices.varlink', 'io.rdmad.Lifecycle.varlink',
             'rdmactl', 'rdmactl', '_rdmactl', 'initrd-files', 'module-setup.sh', 'rdmad',
             'rdma_id.8', 'rdmactl.1', 'rdmad-links.7', 'rdmad-recovery.7', 'rdmad.binding.5', 'rdmad.conf.5', 'rdmad.link.5', 'rdmad.service.8']))
-        logged = {re.sub('^.*/', '', line) for line in done.stdout.splitlines() if line.startswith('in the log: ')}
-        l.expect('files that the log does not list for whoever removes them', set(installed) - logged, set())
+        l.expect('files that "uninstall" leaves', [line for line in done.stdout.splitlines() if line.startswith('left: ')], [])
         for line in in_machine:
             l.run(line)
+        l.plug(1, f'proto=ib guid=0002c90300000a00 pguid={A}')
+        l.expect_true('the port has links', l.port_links(), '')
+
+        remove, = _blocks('Remove')
+        l.expect_true('it uninstalls', 'ninja -C build uninstall' in remove, remove)
+        # the machine has no build tree: the same files
+        files = ' '.join(path.removeprefix('/src/readme.dest') for path in done.stdout.splitlines() if path.startswith('/src/readme.dest'))
+        l.run(remove.replace('ninja -C build uninstall', f'rm {files}'))
+        l.settle()
+        l.expect('links', l.port_links(), {})
+        l.expect('device units', {unit for unit in l.device_units() if 'ports' in unit or 'uverbs' in unit}, set())
+        l.expect('running', l.run('systemctl list-units --plain --no-legend "rdmad*"'), '')
+        l.expect('failed units', l.run('systemctl --failed --no-legend --plain'), '')
