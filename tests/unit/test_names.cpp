@@ -84,24 +84,24 @@ TEST_CASE("a port or device without a GUID gets no link by it", "[names]")
 TEST_CASE("a device name that cannot be part of a path gets no alias", "[names]")
 {
     Bench bench;
-    auto identity = mixed(Node::umad, "umad0");
+    auto identity = mixed(Node::issm, "issm0");
     identity.device.name = GENERATE("a/b", "..", "a b", "a\nb", "");
     const auto names = must(names_of(identity, bench.claims));
-    CHECK(names.aliases == List{"/sys/subsystem/rdma/ports/0002c90300000a01/umad"});
+    CHECK(names.aliases == List{"/sys/subsystem/rdma/ports/0002c90300000a01/issm"});
 }
 
 TEST_CASE("a node that loses a link keeps the alias by its device's name", "[names]")
 {
     Bench bench;
     bench.tree.rdma_device("mixed", "fe80:0000:0000:0000:0002:c903:0000:0a01");
-    bench.tree.node("infiniband_mad", "umad0", "mixed", 1);
-    CHECK(must(names_of(mixed(Node::umad, "umad0"), bench.claims)).links.size() == 1);
-    auto clone = mixed(Node::umad, "umad2");
+    bench.tree.node("infiniband_mad", "issm0", "mixed", 1);
+    CHECK(must(names_of(mixed(Node::issm, "issm0"), bench.claims)).links.size() == 1);
+    auto clone = mixed(Node::issm, "issm2");
     clone.device.index = 1;
     clone.device.name = "opa";
     const auto names = must(names_of(clone, bench.claims));
     CHECK(names.links.empty());
-    CHECK(names.aliases == List{"/sys/subsystem/rdma/devices/opa:1/umad"});
+    CHECK(names.aliases == List{"/sys/subsystem/rdma/devices/opa:1/issm"});
 }
 
 TEST_CASE("a claim that fails is an error", "[names]")
