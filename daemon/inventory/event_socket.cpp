@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 #include "daemon/inventory/event_socket.hpp"
 
+#include "daemon/inventory/overrun.hpp"
+
 #include "core/nldev/kernel_transport.hpp"
 #include "core/nldev/uapi.hpp"
 
@@ -104,6 +106,8 @@ Result<std::optional<Bytes>> EventSocket::receive()
     const auto datagram = nldev::receive_datagram(fd(), {buffer_.get(), buffer_size}, name_);
     if (!datagram && datagram.error().code == ENODATA)
         return std::optional<Bytes>();
+    if (!datagram && datagram.error().code == ENOBUFS)
+        discard_queue(fd());
     if (!datagram)
         return tl::unexpected<Error>(datagram.error());
     return datagram->sender == 0 ? datagram->bytes : Bytes();

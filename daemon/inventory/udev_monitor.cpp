@@ -2,6 +2,7 @@
 #include "daemon/inventory/udev_monitor.hpp"
 
 #include "core/base/text.hpp"
+#include "daemon/inventory/overrun.hpp"
 
 #include <array>
 #include <cerrno>
@@ -86,8 +87,10 @@ Result<std::optional<UdevEvent>> UdevMonitor::receive()
     if (device)
         return event_of(device.get());
     // other senders than udevd and filtered events are dropped without a word
-    if (errno == ENOBUFS)
+    if (errno == ENOBUFS) {
+        discard_queue(fd());
         return fail(ENOBUFS, "udev monitor");
+    }
     return std::optional<UdevEvent>();
 }
 
