@@ -62,6 +62,22 @@ bool has_port_guid(naming::LinkType type)
     return naming::is_managed(type) || type == naming::LinkType::roce;
 }
 
+/// The kernel refuses a port in the same words whether the device has gone or its driver cannot
+/// tell of the port now: hns, mana and siw pass on EINVAL or ENODEV while a port has no network
+/// device (fill_port_info(), drivers/infiniband/core/nldev.c). Returns nullopt if the device or
+/// port does not exist, and fails if the device answers and has such a port.
+Result<std::optional<DeviceIdentity>> absent_port(nldev::Client& client,
+                                                  const nldev::Device& device, uint32_t number)
+{
+    const auto again = client.device(device.index);
+    if (!again)
+        return tl::unexpected<Error>(again.error());
+    if (!*again || number > device.port_count)
+        return std::optional<DeviceIdentity>();
+    return fail(EAGAIN, "port " + std::to_string(number) + " of " + device.name +
+                            ": the driver does not tell of it now");
+}
+
 } // namespace
 
 bool DeviceIdentity::has_link_type(naming::LinkType type) const
@@ -87,7 +103,7 @@ identify(nldev::Client& client, const sysfs::RdmaDevice& opened, nldev::Device d
         if (!port)
             return tl::unexpected<Error>(std::move(port).error());
         if (!*port)
-            return std::optional<DeviceIdentity>();
+            return absent_port(client, device, number);
         const auto type = link_type_of(opened, device, **port, identity.driver);
         auto guid =
             has_port_guid(type) ? opened.port_guid(number) : Result<std::optional<uint64_t>>();

@@ -169,6 +169,8 @@ std::string CapturedKernel::label_of(const SentRequest& request, bool is_returne
     case RDMA_NLDEV_CMD_GET:
         return capture_.has("device " + index) ? "device " + index : "device 99";
     case RDMA_NLDEV_CMD_PORT_GET:
+        if (refused_ports_.contains({request.index.value_or(0), request.port.value_or(0)}))
+            return "port 0/9";
         return capture_.has("port " + index + port) ? "port " + index + port : "port 0/9";
     case RDMA_NLDEV_CMD_GET_CHARDEV: {
         const auto label = request.char_device + " " + index + port;

@@ -89,6 +89,15 @@ public:
 
     /// The device has gone.
     void remove(uint32_t index);
+    /// The driver cannot tell of the port now.
+    void refuse_port(uint32_t index, uint32_t port)
+    {
+        refused_ports_.emplace(index, port);
+    }
+    void allow_ports()
+    {
+        refused_ports_.clear();
+    }
     /// The kernel removes the device, and waits for who holds it.
     void leave(uint32_t index);
     /// The device has come back, as another one: with a new index.
@@ -112,6 +121,7 @@ private:
     Capture capture_;
     std::map<uint32_t, std::string> names_; ///< those that were given
     std::set<uint32_t> removed_;
+    std::set<std::pair<uint32_t, uint32_t>> refused_ports_;
     std::set<uint32_t> leaving_;
     std::map<uint32_t, uint32_t> returned_; ///< captured index, by the new one
 };

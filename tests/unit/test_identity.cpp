@@ -110,6 +110,28 @@ TEST_CASE("a device whose port has gone is gone", "[identity]")
     CHECK(is_none(bench.of(0, Node::umad, 9)));
 }
 
+TEST_CASE("a device that has gone while its ports are asked for is gone", "[identity]")
+{
+    Bench bench;
+    auto device = must_find(bench.client.device(0));
+    const Subject subject = {Node::device,
+                             "mixed",
+                             {},
+                             "mixed",
+                             must_find(sysfs::RdmaDevice::open(bench.root, "mixed"))};
+    bench.kernel.remove(0);
+    CHECK(is_none(identify(bench.client, subject, device)));
+}
+
+TEST_CASE("a device whose driver cannot tell of a port now is there", "[identity]")
+{
+    Bench bench;
+    bench.kernel.refuse_port(0, 2);
+    const auto identity = bench.of(0, Node::device);
+    CHECK(error_of(identity) == EAGAIN);
+    CHECK(identity.error().context == "port 2 of mixed: the driver does not tell of it now");
+}
+
 TEST_CASE("an error of the kernel is passed on", "[identity]")
 {
     Bench bench;
