@@ -313,7 +313,9 @@ bool Daemon::is_of_rdma(uint32_t ifindex) const
 
 void Daemon::refresh(uint32_t index)
 {
-    if (auto outcome = inventory_.refresh(index); !outcome)
+    // it is told once, and asked again until there is an answer
+    const bool is_told = inventory_.unanswered().contains(index);
+    if (auto outcome = inventory_.refresh(index); !outcome && !is_told)
         log::warning(log::id::device_trouble, outcome.error().message(),
                      {{log::field::index, std::to_string(index)}});
 }
@@ -422,26 +424,27 @@ void Daemon::poll()
     plan_polling();
 }
 
-/// Devices for whose ports a unit waits, or which settle.
+/// Returns the devices for whose ports a unit waits, which settle, or of which the kernel did not
+/// tell when it was asked last.
 std::set<uint32_t> Daemon::awaited() const
 {
     auto indexes = supervisor_.awaited();
+    indexes.insert(inventory_.unanswered().begin(), inventory_.unanswered().end());
     indexes.merge(lives_.awaited());
     return indexes;
 }
 
-/// At most once a second, however often clients ask.
+/// Looks at all ports, at most once a second, however often clients ask and however long it takes.
 void Daemon::look_at_ports()
 {
-    const auto now = std::chrono::steady_clock::now();
-    if (now - looked_at_ports_ < poll_interval)
+    if (std::chrono::steady_clock::now() - looked_at_ports_ < poll_interval)
         return;
-    looked_at_ports_ = now;
     std::vector<uint32_t> indexes;
     for (const auto& [index, device] : inventory_.devices())
         indexes.push_back(index);
     for (const auto index : indexes)
         refresh(index);
+    looked_at_ports_ = std::chrono::steady_clock::now();
 }
 
 /// The kernel does not tell when a port becomes active: it is asked while somebody waits for that.
@@ -541,8 +544,8 @@ void Daemon::plan_guard()
 
 bool Daemon::is_idle() const
 {
-    return inventory_.devices().empty() && lives_.removing().empty() &&
-           server_.connection_count() == 0 && recovery_.is_idle();
+    return inventory_.devices().empty() && inventory_.unanswered().empty() &&
+           lives_.removing().empty() && server_.connection_count() == 0 && recovery_.is_idle();
 }
 
 /// What appears after systemd has heard that rdmad ends starts it anew. What came before does not,

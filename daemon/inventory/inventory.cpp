@@ -71,8 +71,11 @@ void Inventory::handle(const UdevEvent& event)
 Result<void> Inventory::refresh(uint32_t index)
 {
     auto device = look_at(index);
-    if (!device)
+    if (!device) {
+        unanswered_.insert(index);
         return tl::unexpected<Error>(std::move(device).error());
+    }
+    unanswered_.erase(index);
     if (!*device)
         doubtful_.erase(index);
     if (*device && !is_leaving(index))

@@ -38,8 +38,8 @@ public:
     }
 
     void handle(const UdevEvent& event);
-    /// Asks the kernel about a device that something happened to. An error is none of the device:
-    /// it stays as it was.
+    /// Asks the kernel about a device that something happened to. If that fails, the device stays
+    /// as it was and is one of unanswered().
     Result<void> refresh(uint32_t index);
     /// After events were lost: all that udev has now is in events. What is not there any more goes.
     Result<void> resync(const std::vector<UdevEvent>& events);
@@ -50,6 +50,11 @@ public:
     [[nodiscard]] const std::map<uint32_t, Device>& devices() const
     {
         return devices_;
+    }
+    /// Returns the indexes whose last look failed: the caller is to refresh them.
+    [[nodiscard]] const std::set<uint32_t>& unanswered() const
+    {
+        return unanswered_;
     }
     /// Whether the device is there and has the node (uverbs0, umad0, issm0).
     [[nodiscard]] bool has_node(uint32_t index, std::string_view node) const;
@@ -82,6 +87,7 @@ private:
     std::map<uint32_t, Nodes> nodes_;
     std::map<std::string, uint32_t> owner_; ///< of a node, by its syspath
     std::set<uint32_t> doubtful_;           ///< a node of theirs has gone
+    std::set<uint32_t> unanswered_;
     std::optional<Error> error_;
 };
 

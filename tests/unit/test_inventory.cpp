@@ -425,6 +425,28 @@ TEST_CASE("an error of the kernel is none of the device", "[inventory]")
     CHECK_FALSE(bench.inventory.take_error().has_value());
 }
 
+TEST_CASE("a device is asked for again until the kernel answers", "[inventory]")
+{
+    Bench bench;
+    bench.kernel.refuse_port(0, 1);
+    CHECK(bench.after(Bench::all_nodes()[0]).empty());
+    CHECK(bench.inventory.unanswered() == std::set<uint32_t>{0});
+    bench.kernel.allow_ports();
+    CHECK(bench.inventory.refresh(0));
+    CHECK(bench.inventory.unanswered().empty());
+    CHECK(bench.device(0).uverbs == node("uverbs0"));
+    // one that the driver cannot tell of now stays as it was
+    const auto before = bench.device(0);
+    bench.kernel.refuse_port(0, 2);
+    CHECK(error_of(bench.inventory.refresh(0)) == EAGAIN);
+    CHECK(bench.device(0) == before);
+    // and one that has gone answers, too
+    bench.kernel.remove(0);
+    CHECK(bench.inventory.refresh(0));
+    CHECK(bench.inventory.unanswered().empty());
+    CHECK(bench.inventory.devices().empty());
+}
+
 TEST_CASE("of several errors the first is told", "[inventory]")
 {
     Bench bench;
