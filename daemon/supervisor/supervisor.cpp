@@ -310,13 +310,20 @@ void Supervisor::tie(const std::string& name, BoundUnit& unit)
                             : std::string();
 }
 
-/// Before the instances of the new names start.
+/// Stops the instances of old names before those of the new names start. The records say that rdmad
+/// did so: a device that gets its old name back has its unit started again.
 void Supervisor::stop_misnamed(const std::set<std::string>& names)
 {
-    for (const auto& name : names)
-        if (const auto found = units_.find(name);
-            found != units_.end() && std::exchange(found->second.is_misnamed, false))
-            manager_->stop(name, [](const auto&) {});
+    for (const auto& name : names) {
+        const auto found = units_.find(name);
+        if (found == units_.end() || !std::exchange(found->second.is_misnamed, false))
+            continue;
+        auto record = found->second.record;
+        if (record.memory.was_up)
+            record.memory.evicted_from = record.members.empty() ? Member() : record.members.front();
+        remember(name, found->second, std::move(record));
+        manager_->stop(name, [](const auto&) {});
+    }
 }
 
 void Supervisor::judge_unit(const std::string& name, BoundUnit& unit)

@@ -320,10 +320,12 @@ void Manager::end_job(sd_bus_message* message)
         return;
     const std::string unit = name;
     const std::string outcome = result;
-    if (pending_.contains(unit))
-        end_pending(unit,
-                    outcome == "done" ? Result<void>() : fail(ECANCELED, unit + ": " + outcome));
-    else
+    if (const auto pending = pending_.find(unit); pending != pending_.end()) {
+        // the end of another one is that of the anchor before it, which stops
+        if (pending->second.job == job)
+            end_pending(unit, outcome == "done" ? Result<void>()
+                                                : fail(ECANCELED, unit + ": " + outcome));
+    } else
         for (const auto& known : watched(unit))
             events_.on_job(known, job, outcome);
 }

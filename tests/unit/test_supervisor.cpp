@@ -609,6 +609,34 @@ TEST_CASE("the unit of an old name is stopped when its device is renamed", "[sup
     CHECK(bench.supervisor->units_of(opa) == Supervisor::UnitsByPort{{1, {"a@fabric.service"}}});
 }
 
+TEST_CASE("the unit of a device that gets its old name back starts again", "[supervisor]")
+{
+    Bench bench;
+    bench.bind("Device=opa fabric", "Unit=a@%d.service");
+    bench.plug(opa);
+    bench.finish("rdmad-a\\x40opa.service:1:uverbs1.slice");
+    const bool is_stopped_before = GENERATE(false, true);
+    bench.tell("a@opa.service", running());
+    if (is_stopped_before)
+        bench.tell("a@opa.service", down(900));
+    const auto rename = [&](const std::string& from, const std::string& to) {
+        must(bench.client.rename(opa, to));
+        bench.sys.rename("class/infiniband/" + from, "class/infiniband/" + to);
+        must(bench.inventory->refresh(opa));
+        bench.supervisor->settle();
+    };
+    rename("opa", "fabric");
+    rename("fabric", "opa");
+    bench.finish("rdmad-a\\x40opa.service:1:uverbs1.slice");
+    bench.pid1.take();
+    bench.tell("a@opa.service", down(1000));
+    const auto asked = bench.pid1.take();
+    const bool is_started =
+        std::find(asked.begin(), asked.end(), "start a@opa.service") != asked.end();
+    // what an administrator had stopped before stays so
+    CHECK(is_started == !is_stopped_before);
+}
+
 TEST_CASE("the unit of an old name is stopped when its device was renamed while rdmad was away",
           "[supervisor]")
 {
