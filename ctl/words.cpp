@@ -129,7 +129,7 @@ Cell state_cell(const Port& port)
         return {state, Colour::green};
     if (state == "down")
         return {state, Colour::red};
-    return {state == "active" ? "active,no-address" : state, Colour::yellow};
+    return {state == "active" ? "no-address" : state, Colour::yellow};
 }
 
 std::string describe_stop(const Stop& stop, int64_t now)

@@ -63,12 +63,12 @@ def a_name_that_is_no_path_component_or_property_does_no_harm(suite):
         l.plug(1, ADAPTER)
         l.until_active('bound')
         pid, links = l.pid('bound'), l.port_links()
-        for name in ('sp ace', 'x;y', '$(touch /x)', 'a%%d', 'new\nEVIL=1', '..', '"', "ümlaut"):
+        for name in ('sp ace', 'x;y', '$(touch /x)', '$(touch x)', 'a%%d', 'new\nEVIL=1', '..', '"', "ümlaut"):
             l.vm.put(name, '/run/name')
             l.run('rdma dev set "$(ls /sys/bus/pci/devices/0000:01:00.0/infiniband)" name "$(cat /run/name)"')
             l.settle()
-            seen = l.run('python3 -c "import os; print(ascii(os.listdir(\'/sys/bus/pci/devices/0000:01:00.0/infiniband\')))"')
-            l.expect('the name that the kernel took', seen, ascii([name]))
+            seen = l.run('rdma dev show')
+            l.expect_true(f'the kernel took {name!r}', f'0: {name}: node_type' in seen, seen)
             l.expect(f'links while the device is called {name!r}', l.port_links(), links)
             everything = l.run('udevadm info --export-db', check=False)
             l.expect_true('no property was injected', 'EVIL=1\n' not in everything.replace('\\n', ''), name)
