@@ -33,7 +33,8 @@ def the_alias_of_rdma_core_stays_beside_ours(suite):
         name = l.in_slot(1)[0]
         wanted = {f'sys-subsystem-rdma-devices-{name}:1-umad.device', 'sys-subsystem-rdma-ports-0002c90300000a01-umad.device',
                   'other-umad0.device', 'sys-subsystem-rdma-ports-0002c90300000a01-uverbs.device', 'other-uverbs0.device'}
-        plugged = 'systemctl list-units --plain --no-legend --type=device --state=plugged | cut -d" " -f1'
+        # without --all systemctl hides the units whose names do not begin with "sys-", as they follow those that do
+        plugged = 'systemctl list-units --all --plain --no-legend --type=device --state=plugged | cut -d" " -f1'
         l.until('units of all aliases', lambda: wanted <= set(l.run(plugged).split()))
         l.expect_true('links of systemd\'s 60-infiniband.rules', l.run('ls /dev/infiniband/by-ibdev') == f'uverbs-{name}',
                       l.run('ls /dev/infiniband/*'))
