@@ -25,13 +25,12 @@ def _seconds_since_add(lab, monitor, service):
     return int(lab.show(service, 'ActiveEnterTimestampMonotonic')) / 1e6 - min(added)
 
 
-@gate
-@on('trixie')
-def a_plugged_adapter_has_its_links_and_units_and_starts_the_bound_service_in_each_slot(suite):
+def _plug_and_unplug(suite, slots):
+    """Plugs the adapter into one slot after the other and judges all that must come and go with it."""
     with lab(suite) as l:
         l.service('bound', f'sys-subsystem-rdma-ports-{A}-umad.device')
         took, gone = [], []
-        for slot in (1, 2, 3):
+        for slot in slots:
             monitor = l.start_monitor('-s infiniband_mad -s infiniband_verbs')
             l.plug(slot, ADAPTER)
             l.until_active('bound')
@@ -45,6 +44,17 @@ def a_plugged_adapter_has_its_links_and_units_and_starts_the_bound_service_in_ea
             l.expect('left over after the unplug', l.leftovers(), [''])
         # 2 s are wanted, and noted; a busy machine is no failure
         return [f'from the kernel\'s add to the service: {min(took):.2f} to {max(took):.2f} s; unplug: at most {max(gone):.2f} s']
+
+
+@gate
+@on('trixie')
+def a_plugged_adapter_has_its_links_and_units_and_starts_the_bound_service_in_each_slot(suite):
+    return _plug_and_unplug(suite, (1, 2, 3))
+
+
+@on('trixie')
+def a_plugged_adapter_has_its_links_and_units_and_starts_the_bound_service_ten_times_over(suite):
+    return _plug_and_unplug(suite, [1 + turn % 3 for turn in range(10)])
 
 
 def a_service_that_holds_uverbs_open_is_stopped_and_does_not_block_the_removal(suite):
