@@ -28,9 +28,8 @@ public:
 
     [[nodiscard]] int fd() const;
     /// The next datagram, until the next call; empty if it is none of the kernel's, none if there
-    /// is none. Fails with ENOBUFS if
-    /// some were lost; what was queued is discarded then, so that a look from now on misses
-    /// nothing.
+    /// is none. Fails with ENOBUFS if some were lost; what was queued is discarded then, so that a
+    /// look from now on misses nothing.
     [[nodiscard]] Result<std::optional<nldev::wire::Bytes>> receive();
 
 private:

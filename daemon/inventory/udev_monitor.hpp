@@ -17,7 +17,8 @@ public:
     [[nodiscard]] static Result<UdevMonitor> create();
 
     [[nodiscard]] int fd() const;
-    /// The next event that is there; none if there is none. ENOBUFS: some were lost.
+    /// The next event that is there; none if there is none. Fails with ENOBUFS if
+    /// some were lost; what was queued is discarded then.
     [[nodiscard]] Result<std::optional<UdevEvent>> receive();
     /// All devices and nodes that udev has processed.
     [[nodiscard]] Result<std::vector<UdevEvent>> enumerate() const;

@@ -20,6 +20,7 @@ LIBRARIES = {
     'CLI11': re.compile(r'CLI/'),
     'tl::expected': re.compile(r'tl/'),
 }
+FOLDER = re.compile(r'(core|interfaces|udev-helpers|daemon|ctl)(/\w+)?')
 ROW = re.compile(r'^\| ([\w/, -]+?) \| ([^|]+) \|', re.MULTILINE)
 
 
@@ -37,8 +38,6 @@ def read_table(text):
             table.append((folder, [word for word in words if FOLDER.fullmatch(word)], [word for word in words if word in LIBRARIES]))
     return table
 
-
-FOLDER = re.compile(r'(core|interfaces|udev-helpers|daemon|ctl)(/\w+)?')
 INCLUDE = re.compile(r'^\s*#\s*include\s*(["<])([^">]+)[">]')
 
 
