@@ -40,7 +40,8 @@ Json ports_of(const BoundUnit& unit)
     for (const auto& [key, member] : unit.present)
         ports.push_back(bound_port(member, true));
     for (const auto& member : unit.record.members)
-        if (std::none_of(unit.present.begin(), unit.present.end(),
+        if (!member.is_unused &&
+            std::none_of(unit.present.begin(), unit.present.end(),
                          [&](const auto& present) { return present.second.is_same_port(member); }))
             ports.push_back(bound_port(member, false));
     return ports;

@@ -15,6 +15,12 @@ bool Member::is_same_place(const Member& other) const
     return !path.empty() && path == other.path && port == other.port;
 }
 
+bool Member::is_same_appearance(const Member& other) const
+{
+    return index == other.index && port == other.port && node == other.node &&
+           binding == other.binding;
+}
+
 std::string describe(const Member& member)
 {
     return "port " + (member.guid.empty() ? std::to_string(member.port) : member.guid) + " of " +

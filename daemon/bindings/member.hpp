@@ -29,10 +29,14 @@ struct Member {
     bool is_ready = true;     ///< as WaitFor= asks
     Obstacle obstacle = {};
     std::string anchor = {}; ///< that has PID 1 stop the unit with it; empty: none is up
+    /// The unit is tied to it, and was not seen to run with it: its return is not waited for.
+    bool is_unused = false;
 
     [[nodiscard]] bool is_same_port(const Member& other) const;
     /// The same port of what is in the same slot, if another adapter.
     [[nodiscard]] bool is_same_place(const Member& other) const;
+    /// The same port for the same binding, and it has not gone in between.
+    [[nodiscard]] bool is_same_appearance(const Member& other) const;
     friend bool operator==(const Member&, const Member&) = default;
 };
 

@@ -33,6 +33,7 @@ void each_key_of_member(Member& member, Visit visit)
     visit("node", member.node);
     visit("syspath", member.syspath);
     visit("anchor", member.anchor);
+    visit("isUnused", member.is_unused);
 }
 
 template <typename Memory, typename Visit>

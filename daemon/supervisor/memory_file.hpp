@@ -14,7 +14,7 @@ namespace rdmad {
 
 struct UnitRecord {
     Memory memory = {};
-    std::vector<Member> members = {}; ///< the ports that the unit ran with
+    std::vector<Member> members = {}; ///< the ports that the unit ran with, or would have
 
     friend bool operator==(const UnitRecord&, const UnitRecord&) = default;
 };

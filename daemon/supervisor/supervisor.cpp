@@ -19,11 +19,6 @@ bool has_specifier(const std::string& unit)
     return unit.find('%') != std::string::npos;
 }
 
-bool is_appearance(const Member& a, const Member& b)
-{
-    return a.index == b.index && a.port == b.port && a.node == b.node && a.binding == b.binding;
-}
-
 } // namespace
 
 Supervisor::Supervisor(const Inventory& inventory, const Bindings& bindings, config::Facts host,
@@ -340,7 +335,7 @@ void Supervisor::judge_unit(const std::string& name, BoundUnit& unit)
     auto verdict = judge(before, situation);
     if (!verdict.memory.is_asked)
         unit.job_result.clear();
-    auto members = members_after(unit.record.members, before.was_up, verdict, situation.groups);
+    auto members = members_after(unit.record.members, before.was_up, verdict, situation);
     unit.reason = std::move(verdict.reason);
     const bool was_coming = std::exchange(unit.is_coming, verdict.is_coming);
     remember(name, unit, {std::move(verdict.memory), std::move(members)});
@@ -552,7 +547,7 @@ Group Supervisor::group_of(const std::string& name, const BoundUnit& unit,
     for (const auto& member : unit.record.members) {
         if (member.binding != binding)
             continue;
-        if (is_present([&](const Member& other) { return is_appearance(member, other); }))
+        if (is_present([&](const Member& other) { return member.is_same_appearance(other); }))
             group.has_kept = true;
         // one that is there and does not match any more has not gone
         else if (!inventory_.has_node(member.index, member.node))

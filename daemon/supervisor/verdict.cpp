@@ -11,36 +11,62 @@ using config::Require;
 
 // A daemon whose device goes may fail of that before udev knows that it went
 constexpr uint64_t failure_slack = 5'000'000;
+// PID 1 has told of a run that is over
+constexpr uint64_t telling_time = 300'000'000;
 
-/// Whether the group's unit cannot run for what went.
-bool is_broken(const Group& group)
+bool was_used(const Loss& loss)
 {
-    if (group.lost.empty())
-        return false;
-    return group.require == Require::all || !group.has_kept;
+    return !loss.member.is_unused;
 }
 
-/// The loss that stopped the unit, if one did: where one port would do, all had to go.
-const Loss* culprit(const std::vector<Group>& groups, uint64_t since, uint64_t until)
+/// Whether the group's unit cannot run for what went of what it ran with.
+bool is_broken(const Group& group)
 {
-    const auto went_then = [&](const Loss& loss) {
-        return loss.removed == 0 || (loss.removed >= since && loss.removed <= until);
-    };
+    const auto& lost = group.lost;
+    return std::any_of(lost.begin(), lost.end(), was_used) &&
+           (group.require == Require::all || !group.has_kept);
+}
+
+/// A time in which a loss may have stopped the unit. What it was not seen to run with has to go
+/// within a run that was not seen.
+struct Window {
+    uint64_t since = 0;
+    uint64_t unused_since = 0;
+    uint64_t until = 0;
+
+    [[nodiscard]] bool is_late(const Loss& loss) const
+    {
+        return loss.removed > until;
+    }
+    [[nodiscard]] bool contains(const Loss& loss) const
+    {
+        const auto first = was_used(loss) ? since : unused_since;
+        return loss.removed == 0 || (loss.removed >= first && !is_late(loss));
+    }
+};
+
+/// The loss that stopped the unit, if one did: where one port would do, all had to go.
+const Loss* culprit(const std::vector<Group>& groups, const Window& window)
+{
     for (const auto& group : groups) {
         const auto& lost = group.lost;
-        const auto found = std::find_if(lost.begin(), lost.end(), went_then);
-        if (!is_broken(group) || found == lost.end())
+        const auto found = std::find_if(lost.begin(), lost.end(),
+                                        [&](const Loss& loss) { return window.contains(loss); });
+        if (found == lost.end())
             continue;
-        if (group.require == Require::all || std::all_of(lost.begin(), lost.end(), went_then))
+        const bool has_other =
+            group.has_kept || std::any_of(lost.begin(), lost.end(),
+                                          [&](const Loss& loss) { return window.is_late(loss); });
+        if (group.require == Require::all || !has_other)
             return &*found;
     }
     return nullptr;
 }
 
-void blame_loss(Stop& stop, const std::vector<Group>& groups, uint64_t since)
+void blame_loss(Stop& stop, const std::vector<Group>& groups, Window window)
 {
-    const auto slack = stop.cause == Stop::Cause::failure ? failure_slack : 0;
-    if (const auto* loss = culprit(groups, since, stop.went_down + slack)) {
+    window.until = stop.went_down + (stop.cause == Stop::Cause::failure ? failure_slack : 0);
+    if (const auto* loss = culprit(groups, window)) {
         stop.cause = Stop::Cause::unplug;
         stop.lost = loss->member;
     }
@@ -76,7 +102,10 @@ Stop stop_of(const Memory& memory, const Situation& situation, bool has_run)
         return stop;
     }
     // what went before a run did not end it, unless the run began too late
-    blame_loss(stop, situation.groups, memory.is_asked ? 0 : situation.unit.inactive_exit);
+    const auto run_began = situation.unit.inactive_exit;
+    blame_loss(stop, situation.groups,
+               {.since = memory.is_asked ? 0 : run_began,
+                .unused_since = has_run ? run_began : situation.now_monotonic});
     return stop;
 }
 
@@ -125,7 +154,8 @@ void note_down(Memory& memory, const Situation& situation)
     else if (memory.is_asked && !situation.job_result.empty())
         note_stop(memory, situation, false);
     else if (memory.stop && memory.stop->cause == Stop::Cause::failure) {
-        blame_loss(*memory.stop, situation.groups, unit.inactive_exit);
+        blame_loss(*memory.stop, situation.groups,
+                   {.since = unit.inactive_exit, .unused_since = unit.inactive_exit});
         memory.is_wanted = memory.stop->cause == Stop::Cause::unplug;
     }
     memory.was_up = false;
@@ -145,8 +175,9 @@ std::string waits_for(const Group& group, const std::string& port)
 
 std::string missing_of(const Group& group)
 {
-    const auto missing = std::find_if(group.lost.begin(), group.lost.end(),
-                                      [](const Loss& loss) { return !loss.is_back; });
+    const auto missing = std::find_if(group.lost.begin(), group.lost.end(), [](const Loss& loss) {
+        return was_used(loss) && !loss.is_back;
+    });
     if (group.require == Require::all && missing != group.lost.end())
         return "waits for the return of " + describe(missing->member);
     if (group.require == Require::all && !group.expected.empty())
@@ -219,7 +250,7 @@ std::optional<Member> overtaken_by(const Memory& memory, const Situation& situat
     const auto broken = std::find_if(groups.begin(), groups.end(), is_broken);
     if (!memory.is_asked || broken == groups.end() || is_by_others(situation))
         return std::nullopt;
-    return broken->lost.front().member;
+    return std::find_if(broken->lost.begin(), broken->lost.end(), was_used)->member;
 }
 
 /// One that is to stop for a port that went before it was tied stays so until it has, though the
@@ -255,6 +286,43 @@ Verdict judge_down(Memory memory, const Situation& situation)
             is_stopping ? "starts as soon as it has stopped" : "is being started", true};
 }
 
+/// The unit ran with it, as it turned out.
+bool ended_run(const Loss& loss, const Memory& memory)
+{
+    return memory.stop && memory.stop->cause == Stop::Cause::unplug &&
+           loss.removed >= memory.began && loss.removed <= memory.stop->went_down + failure_slack;
+}
+
+/// Forgets what went so long ago that it ended no run of which nothing is known yet.
+std::vector<Member> members_of_down(std::vector<Member> members, const Memory& memory,
+                                    const Situation& situation)
+{
+    for (const auto& group : situation.groups) {
+        for (const auto& loss : group.lost) {
+            const auto known =
+                std::find_if(members.begin(), members.end(), [&](const Member& member) {
+                    return member.is_same_appearance(loss.member);
+                });
+            if (known == members.end() || !known->is_unused)
+                continue;
+            known->is_unused = !ended_run(loss, memory);
+            if (known->is_unused && loss.removed + telling_time < situation.now_monotonic)
+                members.erase(known);
+        }
+        for (const auto& present : group.present) {
+            const auto known =
+                std::find_if(members.begin(), members.end(), [&](const Member& member) {
+                    return member.is_same_appearance(present);
+                });
+            const bool is_unused = known == members.end() || known->is_unused;
+            auto& member = known == members.end() ? members.emplace_back() : *known;
+            member = present;
+            member.is_unused = is_unused;
+        }
+    }
+    return members;
+}
+
 } // namespace
 
 Verdict judge(Memory memory, const Situation& situation)
@@ -269,11 +337,12 @@ Verdict judge(Memory memory, const Situation& situation)
 }
 
 std::vector<Member> members_after(const std::vector<Member>& before, bool was_up,
-                                  const Verdict& verdict, const std::vector<Group>& groups)
+                                  const Verdict& verdict, const Situation& situation)
 {
+    const auto& groups = situation.groups;
     const bool is_up = verdict.memory.was_up;
     if (!is_up && verdict.action != Action::start)
-        return before;
+        return members_of_down(before, verdict.memory, situation);
     // a loss may be about to stop it: that is judged when it has
     const bool keeps_lost = is_up && was_up;
     std::vector<Member> members;

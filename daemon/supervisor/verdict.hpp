@@ -43,7 +43,7 @@ struct Memory {
     friend bool operator==(const Memory&, const Memory&) = default;
 };
 
-/// A port that the unit had when it ran, and that is gone.
+/// A port that the unit was tied to, and that is gone.
 struct Loss {
     Member member;
     uint64_t removed = 0; ///< CLOCK_MONOTONIC; 0: nobody knows
@@ -57,7 +57,7 @@ struct Group {
     config::BindingNode node = config::BindingNode::uverbs; ///< a port without it is not there
     std::vector<Member> present = {};
     std::vector<Loss> lost = {};
-    bool has_kept = false;                  ///< some port that the unit ran with never went
+    bool has_kept = false;                  ///< some port that the unit was tied to never went
     std::vector<std::string> expected = {}; ///< GUIDs that the file names and that are not there
     bool is_anchored = false;               ///< PID 1 will stop the unit with its ports
 };
@@ -85,11 +85,11 @@ struct Verdict {
 
 [[nodiscard]] Verdict judge(Memory memory, const Situation& situation);
 
-/// What the unit runs with, or ran with when it stopped, after a verdict; before: what it was, and
-/// whether it was up then.
+/// What the unit runs with after a verdict. Of a unit that is down: what it ran with when it
+/// stopped, and what it would have run with since, if somebody started it and rdmad did not see
+/// that. before: what that was, and whether the unit was up then.
 [[nodiscard]] std::vector<Member> members_after(const std::vector<Member>& before, bool was_up,
-                                                const Verdict& verdict,
-                                                const std::vector<Group>& groups);
+                                                const Verdict& verdict, const Situation& situation);
 
 [[nodiscard]] std::string_view to_string(Stop::Cause cause);
 

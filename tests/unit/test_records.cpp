@@ -29,7 +29,8 @@ Member member(const std::string& guid)
             .path = "pci-0000:c1:00.0",
             .node = "uverbs0",
             .syspath = "/sys/devices/virtual/infiniband_verbs/uverbs0",
-            .anchor = "rdmad-a.service:3:umad0.slice"};
+            .anchor = "rdmad-a.service:3:umad0.slice",
+            .is_unused = true};
 }
 
 /// A record in which no field is as it is by itself.

@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 #include "daemon/supervisor/supervisor.hpp"
+
+#include "daemon/clock.hpp"
 #include "tests/support/captured_sysfs.hpp"
 #include "tests/support/fake_pid1.hpp"
 #include "tests/support/must.hpp"
@@ -478,6 +480,26 @@ TEST_CASE("what the administrator stopped is not started by a return", "[supervi
     bench.kernel.return_as(opa, 7);
     bench.plug(7);
     CHECK(bench.pid1.take() == List{"anchor rdmad-a.service:7:uverbs7.slice"});
+}
+
+TEST_CASE("what ran unseen until its port went is started by the return", "[supervisor]")
+{
+    Bench bench;
+    bench.run_with_opa();
+    bench.tell("a.service", down(900));
+    const auto start_time = now_usec(CLOCK_MONOTONIC);
+    const bool is_restarted = GENERATE(true, false);
+    bench.unplug(opa, start_time + 1);
+    if (is_restarted)
+        bench.restart({});
+    auto unit = down(start_time + 2);
+    unit.inactive_exit = start_time;
+    bench.tell("a.service", unit);
+    CHECK(bench.reason("a.service") == "waits for the return of port 0011750101000001 of opa");
+    bench.kernel.return_as(opa, 7);
+    bench.pid1.take();
+    bench.plug(7);
+    CHECK(bench.pid1.take() == List{"anchor rdmad-a.service:7:uverbs7.slice", "start a.service"});
 }
 
 TEST_CASE("a start that an earlier rdmad asked for is asked for again", "[supervisor]")

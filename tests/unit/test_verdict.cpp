@@ -61,6 +61,13 @@ Group restored(uint64_t removed)
     return {.present = {port("a", 2)}, .lost = {{port("a"), removed, true}}, .is_anchored = true};
 }
 
+/// Tied to a unit that was not seen to run with it.
+Member unused(Member member)
+{
+    member.is_unused = true;
+    return member;
+}
+
 /// As the Supervisor leaves it after a look at the running unit.
 Memory of_running()
 {
@@ -315,6 +322,48 @@ TEST_CASE("a loss before a run that nobody saw did not end that run", "[verdict]
     CHECK(cause_of(look(before, down(), {bereft(began)})) == Stop::Cause::unplug);
 }
 
+TEST_CASE("a run that nobody saw ended with a port that the unit had no run with before",
+          "[verdict]")
+{
+    auto before = of_running();
+    before.was_up = false;
+    before.began = began - 10 * second;
+    const auto look_at = [&](std::vector<Loss> lost, Require require = Require::all) {
+        const Group group = {.require = require, .lost = std::move(lost), .is_anchored = true};
+        return look(before, down(), {group});
+    };
+    const Loss early = {unused(port("b")), began - 1};
+    const Loss in_time = {unused(port("a")), ended};
+    const Loss late = {unused(port("c")), ended + 1};
+    CHECK(cause_of(look_at({in_time})) == Stop::Cause::unplug);
+    CHECK(cause_of(look_at({early})) == Stop::Cause::other);
+    CHECK(cause_of(look_at({late})) == Stop::Cause::other);
+    // where one will do, what had gone before is no matter, and what was left is
+    CHECK(cause_of(look_at({early, in_time}, Require::any)) == Stop::Cause::unplug);
+    CHECK(cause_of(look_at({in_time, late}, Require::any)) == Stop::Cause::other);
+    // of a start that rdmad asked for, too, though its port may go before it begins
+    before.is_asked = true;
+    CHECK(cause_of(look_at({{port("a"), began - 1}})) == Stop::Cause::unplug);
+    CHECK(cause_of(look_at({early})) == Stop::Cause::other);
+}
+
+TEST_CASE("a start that came to nothing ended with no port that it was not to have", "[verdict]")
+{
+    const Group group = {
+        .present = {port("b")}, .lost = {{unused(port("a")), now - 1}}, .is_anchored = true};
+    CHECK(cause_of(look(of_asked(), down(), {group}, "canceled")) == Stop::Cause::other);
+}
+
+TEST_CASE("a port that a unit did not run with is not waited for", "[verdict]")
+{
+    const Group group = {
+        .present = {port("b")}, .lost = {{unused(port("a")), ended + 1}}, .is_anchored = true};
+    CHECK(look({.is_known = true}, never_ran(), {group}).action == Action::start);
+    CHECK(look(of_unplugged(), down(), {group}).action == Action::start);
+    // nor is the unit stopped for it
+    CHECK(look(of_asked(), running(300 * second), {group}).action == Action::none);
+}
+
 TEST_CASE("where one port would do, all that it ran with had to go", "[verdict]")
 {
     const auto any = [](std::vector<Loss> lost, bool has_kept) {
@@ -530,7 +579,7 @@ TEST_CASE("a unit that started as its port went stays wanted though PID 1 stops 
         const bool was_up = verdict.memory.was_up;
         verdict = look(verdict.memory, running(300 * second), {group});
         stops += verdict.action == Action::stop;
-        members = members_after(members, was_up, verdict, {group});
+        members = members_after(members, was_up, verdict, {.groups = {group}});
     }
     CHECK(stops == 1);
     auto unit = down("inactive", 305 * second);
@@ -607,7 +656,7 @@ TEST_CASE("what a unit runs with is known after each look", "[verdict]")
     using Members = std::vector<Member>;
     const Members before = {port("a"), port("b")};
     const auto after = [&](bool was_up, const Verdict& verdict, const Group& group) {
-        return members_after(before, was_up, verdict, {group});
+        return members_after(before, was_up, verdict, {.groups = {group}, .now_monotonic = now});
     };
     const Verdict stays_down = {.memory = of_unplugged()};
     const Verdict starts = {.memory = of_asked(), .action = Action::start};
@@ -622,7 +671,9 @@ TEST_CASE("what a unit runs with is known after each look", "[verdict]")
 
     // down: what it ran with when it stopped
     CHECK(after(true, stays_down, one_left) == before);
-    CHECK(after(false, stays_down, returned) == before);
+    // and what it would have run with since
+    CHECK(after(false, stays_down, returned) ==
+          Members{port("a"), port("b"), unused(port("b", 2))});
     // about to start: what is there, and what is still away
     CHECK(after(false, starts, one_left) == before);
     CHECK(after(false, starts, returned) == Members{port("a"), port("b", 2)});
@@ -654,6 +705,26 @@ TEST_CASE("what a unit runs with is known after each look", "[verdict]")
     CHECK(after(false, is_late, none_left) == Members{port("a", 2), port("b")});
     // until it has stopped, though it now has the port that is back
     CHECK(after(true, is_late, returned) == Members{port("a"), port("b", 2), port("b")});
+}
+
+TEST_CASE("what a unit that is down was tied to is forgotten in time", "[verdict]")
+{
+    const auto after = [](const Loss& loss, const Memory& memory) {
+        return members_after({loss.member}, false, {.memory = memory},
+                             {.groups = {{.lost = {loss}}}, .now_monotonic = now});
+    };
+    auto memory = of_unplugged();
+    const Loss used = {port("a"), 1};
+    CHECK(after(used, memory) == std::vector{used.member});
+    const Loss recent = {unused(port("a")), now - 300 * second};
+    CHECK(after(recent, memory) == std::vector{recent.member});
+    const Loss old = {unused(port("a")), now - 300 * second - 1};
+    CHECK(after(old, memory).empty());
+    // one whose loss ended the last run, as it turned out, is waited for
+    const Loss fatal = {unused(port("a")), ended};
+    CHECK(after(fatal, memory) == std::vector{port("a")});
+    memory.stop->cause = Stop::Cause::other;
+    CHECK(after(fatal, memory).empty());
 }
 
 // -- ports ----------------------------------------------------------------------------------------

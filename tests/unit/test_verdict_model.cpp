@@ -105,6 +105,17 @@ public:
         look();
         return true;
     }
+    /// It runs for so short a time before the unplug that rdmad sees neither until both are over.
+    bool glimpse()
+    {
+        if (!present_ || is_active() || unit_.has_job || is_start_queued_)
+            return false;
+        begin(false);
+        clock_ += second;
+        remove();
+        look();
+        return true;
+    }
     bool stop()
     {
         if (!is_active() && !is_start_queued_)
@@ -238,7 +249,7 @@ private:
         if (is_ours && is_alive_)
             job_result_ = "done";
         wanted_ = Wanted::yes;
-        outlives_ = is_known_ = false;
+        outlives_ = false;
         asked_for_ = 0;
     }
     void go_down(const char* state)
@@ -273,7 +284,7 @@ private:
         }
         // a port that is back as the unit runs is the one that it runs with
         outlives_ = outlives_ && !(anchor_ == index() && is_active());
-        is_known_ = is_known_ || (present_ && (is_active() || is_start_queued_));
+        is_known_ = present_;
         check();
     }
     /// Whether there was something to do.
@@ -291,14 +302,16 @@ private:
                 group.lost.push_back({member, removed_.at(member.index - 1), present_});
         }
         const auto before = record_.memory;
-        const auto verdict = judge(before, {.unit = unit_,
-                                            .groups = {group},
-                                            .now = clock_,
-                                            .now_monotonic = clock_,
-                                            .job_result = job_result_});
+        const Situation situation = {.unit = unit_,
+                                     .groups = {group},
+                                     .now = clock_,
+                                     .now_monotonic = clock_,
+                                     .job_result = job_result_};
+        const auto verdict = judge(before, situation);
         if (!verdict.memory.is_asked)
             job_result_.clear();
-        record_ = {verdict.memory, members_after(record_.members, before.was_up, verdict, {group})};
+        record_ = {verdict.memory,
+                   members_after(record_.members, before.was_up, verdict, situation)};
         if (verdict.action == Action::start)
             ask_start();
         else if (verdict.action == Action::stop && !is_slow_)
@@ -351,7 +364,7 @@ private:
     bool is_start_late_ = false; ///< a start that it has still to do
     Wanted wanted_ = Wanted::yes;
     bool outlives_ = false; ///< the unit runs on though its port went
-    bool is_known_ = false; ///< rdmad has seen the unit with this appearance
+    bool is_known_ = false; ///< rdmad has seen this appearance
     uint32_t asked_for_ = 0;
     std::string wrong_;
 };
@@ -362,12 +375,12 @@ struct Letter {
 };
 
 constexpr std::array alphabet = {
-    Letter{"unplug", &World::unplug},   Letter{"plug", &World::plug},
-    Letter{"flap", &World::flap},       Letter{"blink", &World::blink},
-    Letter{"start", &World::start},     Letter{"stop", &World::stop},
-    Letter{"fail", &World::fail},       Letter{"break", &World::break_down},
-    Letter{"finish", &World::finish},   Letter{"die", &World::die},
-    Letter{"restart", &World::restart},
+    Letter{"unplug", &World::unplug},    Letter{"plug", &World::plug},
+    Letter{"flap", &World::flap},        Letter{"blink", &World::blink},
+    Letter{"start", &World::start},      Letter{"glimpse", &World::glimpse},
+    Letter{"stop", &World::stop},        Letter{"fail", &World::fail},
+    Letter{"break", &World::break_down}, Letter{"finish", &World::finish},
+    Letter{"die", &World::die},          Letter{"restart", &World::restart},
 };
 
 size_t worlds = 0;
