@@ -168,6 +168,11 @@ Result<void> Daemon::connect_to_systemd()
                  recovery_.on_job(unit, job, result);
                  work_.arm_now();
              },
+         .on_anchor_job =
+             [this](const auto& anchor) {
+                 supervisor_.on_anchor_job(anchor);
+                 work_.arm_now();
+             },
          .on_trouble =
              [](const Error& error) { log::warning(log::id::systemd_trouble, error.message()); }});
     if (!manager)

@@ -18,7 +18,7 @@ bool Member::is_same_place(const Member& other) const
 bool Member::is_same_appearance(const Member& other) const
 {
     return index == other.index && port == other.port && node == other.node &&
-           binding == other.binding;
+           binding == other.binding && removed == other.removed;
 }
 
 std::string describe(const Member& member)

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstdint>
+#include <optional>
 #include <string>
 
 namespace rdmad {
@@ -31,6 +32,9 @@ struct Member {
     std::string anchor = {}; ///< that has PID 1 stop the unit with it; empty: none is up
     /// The unit is tied to it, and was not seen to run with it: its return is not waited for.
     bool is_unused = false;
+    /// When it went (CLOCK_MONOTONIC; 0: nobody knows). A node that is there again since, by the
+    /// same name of the same device, is another one: ib_uverbs was loaded anew.
+    std::optional<uint64_t> removed = {};
 
     [[nodiscard]] bool is_same_port(const Member& other) const;
     /// The same port of what is in the same slot, if another adapter.

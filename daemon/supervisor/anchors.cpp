@@ -26,7 +26,7 @@ void Anchors::take_known(systemd::Orders::Anchors existing)
         tied = {};
     unclaimed_ = std::move(existing);
     is_known_ = true;
-    events_.on_known();
+    events_.on_known(unclaimed_);
 }
 
 /// What failed may be there all the same: PID 1 is asked what it has.
@@ -34,6 +34,19 @@ void Anchors::retry()
 {
     if (std::exchange(has_failed_, false))
         ask();
+}
+
+/// Of one that is up it is the end, and if its node is there, another one is made.
+void Anchors::on_job(const std::string& anchor)
+{
+    for (const auto& [unit, tied] : units_) {
+        const auto entry = tied.anchors.find(anchor);
+        if (entry == tied.anchors.end() || entry->second.state != State::up ||
+            !inventory_.has_node(entry->second.index, entry->second.node))
+            continue;
+        has_failed_ = true;
+        events_.on_failed();
+    }
 }
 
 systemd::Anchor Anchors::anchor_of(const std::string& unit, const Member& member) const
@@ -134,6 +147,21 @@ void Anchors::take_outcome(const std::string& unit, const std::string& anchor, c
                          outcome.error().message(),
                      fields_of(unit, member));
     events_.on_changed(unit);
+}
+
+/// One that still waits for its node waits for good.
+void Anchors::end(const std::string& unit, uint32_t index, const std::string& node)
+{
+    const auto found = units_.find(unit);
+    if (found == units_.end())
+        return;
+    std::erase_if(found->second.anchors, [&](const auto& entry) {
+        const auto& [name, anchor] = entry;
+        const bool is_it = anchor.index == index && anchor.node == node;
+        if (is_it && anchor.state == State::starting)
+            manager_->cancel_anchor(name);
+        return is_it;
+    });
 }
 
 void Anchors::release(const std::string& unit)

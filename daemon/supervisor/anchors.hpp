@@ -20,7 +20,7 @@ public:
         /// The unit's anchors are not what they were.
         std::function<void(const std::string& unit)> on_changed;
         /// PID 1 has said what it has: every unit is to be tied anew.
-        std::function<void()> on_known;
+        std::function<void(const systemd::Orders::Anchors&)> on_known;
         /// Or that it would not say it.
         std::function<void()> on_failed;
     };
@@ -44,7 +44,7 @@ public:
     {
         return is_known_;
     }
-    /// Some anchor could not be made: retry() tries again.
+    /// Some anchor could not be made, or was stopped: retry() tries again.
     [[nodiscard]] bool has_failed() const
     {
         return has_failed_;
@@ -53,6 +53,10 @@ public:
 
     /// Ties the unit to these and to nothing else.
     void tie(const std::string& unit, const std::vector<Member>& members);
+    /// Some job of it has ended that this class did not ask for.
+    void on_job(const std::string& anchor);
+    /// The node has gone: PID 1 stops what ties the unit to it.
+    void end(const std::string& unit, uint32_t index, const std::string& node);
     /// The unit is not bound any more, and keeps running.
     void release(const std::string& unit);
     /// Takes away what PID 1 had, and nobody has claimed by tie() since.

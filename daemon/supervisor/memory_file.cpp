@@ -51,14 +51,19 @@ Json to_json(const Member& member)
 {
     Json json;
     each_key_of_member(member, [&](const char* key, const auto& value) { json[key] = value; });
+    if (member.removed)
+        json["removed"] = *member.removed;
     return json;
 }
 
 Member member_of(const Json& object)
 {
     Member member;
-    if (object.is_object())
-        each_key_of_member(member, [&](const char* key, auto& value) { read(object, key, value); });
+    if (!object.is_object())
+        return member;
+    each_key_of_member(member, [&](const char* key, auto& value) { read(object, key, value); });
+    if (object.contains("removed"))
+        read(object, "removed", member.removed.emplace());
     return member;
 }
 

@@ -34,7 +34,7 @@ Supervisor::Supervisor(const Inventory& inventory, const Bindings& bindings, con
                         mark(unit);
                         events_.on_work();
                     },
-                .on_known = [this] { mark_all(); },
+                .on_known = [this](const auto& existing) { on_anchors(existing); },
                 .on_failed = [this] { events_.on_work(); }}),
       events_(std::move(events))
 {
@@ -73,8 +73,12 @@ void Supervisor::claim(uint32_t index, std::vector<Claim> claims, bool is_rename
         if (found == units_.end())
             continue;
         found->second.present.erase({member.binding, member.index, member.port});
-        if (!inventory_.has_node(index, member.node))
-            departures_.see(index, member.node, now_usec(CLOCK_MONOTONIC));
+        if (inventory_.has_node(index, member.node))
+            continue;
+        departures_.see(index, member.node, now_usec(CLOCK_MONOTONIC));
+        // before it is there again, by the same name
+        note_departures(unit, found->second);
+        anchors_.end(unit, index, member.node);
     }
     for (const auto& [unit, member] : claims)
         bind(unit, member.binding)
@@ -187,10 +191,17 @@ void Supervisor::mark(const std::string& unit)
     dirty_.insert(unit);
 }
 
-void Supervisor::mark_all()
+/// A node of which udev noted that it went may be there again, as another one. PID 1 has taken away
+/// its anchor then; or it will.
+void Supervisor::on_anchors(const systemd::Orders::Anchors& existing)
 {
-    for (const auto& [name, unit] : units_)
+    for (auto& [name, unit] : units_) {
+        end_members(name, unit, [&](const Member& member) {
+            return !member.anchor.empty() && !existing.contains(member.anchor) &&
+                   departures_.when(member.index, member.node) != 0;
+        });
         mark(name);
+    }
     events_.on_work();
 }
 
@@ -325,6 +336,7 @@ void Supervisor::judge_unit(const std::string& name, BoundUnit& unit)
 {
     if (!unit.state || unit.bindings.empty())
         return;
+    note_departures(name, unit);
     const auto before = unit.record.memory;
     const Situation situation = {.unit = *unit.state,
                                  .groups = groups_of(name, unit),
@@ -521,6 +533,24 @@ std::vector<Group> Supervisor::groups_of(const std::string& name, const BoundUni
     return groups;
 }
 
+void Supervisor::end_members(const std::string& name, BoundUnit& unit, const HasGone& has_gone)
+{
+    auto record = unit.record;
+    for (auto& member : record.members)
+        if (!member.removed && has_gone(member))
+            member.removed = departures_.when(member.index, member.node);
+    remember(name, unit, std::move(record));
+}
+
+/// One that is there and does not match any more has not gone.
+void Supervisor::note_departures(const std::string& name, BoundUnit& unit)
+{
+    end_members(name, unit, [this](const Member& member) {
+        return !inventory_.has_node(member.index, member.node) &&
+               !inventory_.unanswered().contains(member.index);
+    });
+}
+
 Group Supervisor::group_of(const std::string& name, const BoundUnit& unit,
                            const config::BindingFile& file) const
 {
@@ -549,10 +579,8 @@ Group Supervisor::group_of(const std::string& name, const BoundUnit& unit,
             continue;
         if (is_present([&](const Member& other) { return member.is_same_appearance(other); }))
             group.has_kept = true;
-        // one that is there and does not match any more has not gone
-        else if (!inventory_.has_node(member.index, member.node))
-            group.lost.push_back({member, departures_.when(member.index, member.node),
-                                  is_present([&](const Member& other) {
+        if (member.removed)
+            group.lost.push_back({member, is_present([&](const Member& other) {
                                       return member.is_same_port(other) ||
                                              (!names_ports && member.is_same_place(other));
                                   })});

@@ -68,6 +68,11 @@ public:
     void on_connected();
     void on_unit(const std::string& unit, const systemd::UnitState& state);
     void on_job(const std::string& unit, uint32_t job, const std::string& result);
+    /// Some job of an anchor has ended.
+    void on_anchor_job(const std::string& anchor)
+    {
+        anchors_.on_job(anchor);
+    }
 
     /// Units that keep a device from being removed; where their files say so, they are stopped.
     void on_blocked(uint32_t index, const std::set<std::string>& holders);
@@ -100,6 +105,7 @@ public:
 
 private:
     using Claims = std::map<uint32_t, std::vector<Claim>>; ///< by index
+    using HasGone = std::function<bool(const Member&)>;
 
     void claim(uint32_t index, std::vector<Claim> claims, bool is_renamed);
     void release(const std::string& unit, const std::string& binding, bool is_renamed);
@@ -109,7 +115,9 @@ private:
     void name_remembered_instances();
     static void forget_asked(BoundUnit& unit);
     void mark(const std::string& unit);
-    void mark_all();
+    void on_anchors(const systemd::Orders::Anchors& existing);
+    void end_members(const std::string& name, BoundUnit& unit, const HasGone& has_gone);
+    void note_departures(const std::string& name, BoundUnit& unit);
     void tie(const std::string& name, BoundUnit& unit);
 
     [[nodiscard]] std::vector<std::string> in_order(const std::set<std::string>& units) const;

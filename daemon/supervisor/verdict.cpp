@@ -19,6 +19,12 @@ bool was_used(const Loss& loss)
     return !loss.member.is_unused;
 }
 
+/// CLOCK_MONOTONIC; 0: nobody knows.
+uint64_t removed(const Loss& loss)
+{
+    return loss.member.removed.value_or(0);
+}
+
 /// Whether the group's unit cannot run for what went of what it ran with.
 bool is_broken(const Group& group)
 {
@@ -36,12 +42,12 @@ struct Window {
 
     [[nodiscard]] bool is_late(const Loss& loss) const
     {
-        return loss.removed > until;
+        return removed(loss) > until;
     }
     [[nodiscard]] bool contains(const Loss& loss) const
     {
         const auto first = was_used(loss) ? since : unused_since;
-        return loss.removed == 0 || (loss.removed >= first && !is_late(loss));
+        return removed(loss) == 0 || (removed(loss) >= first && !is_late(loss));
     }
 };
 
@@ -290,7 +296,7 @@ Verdict judge_down(Memory memory, const Situation& situation)
 bool ended_run(const Loss& loss, const Memory& memory)
 {
     return memory.stop && memory.stop->cause == Stop::Cause::unplug &&
-           loss.removed >= memory.began && loss.removed <= memory.stop->went_down + failure_slack;
+           removed(loss) >= memory.began && removed(loss) <= memory.stop->went_down + failure_slack;
 }
 
 /// Forgets what went so long ago that it ended no run of which nothing is known yet.
@@ -306,7 +312,7 @@ std::vector<Member> members_of_down(std::vector<Member> members, const Memory& m
             if (known == members.end() || !known->is_unused)
                 continue;
             known->is_unused = !ended_run(loss, memory);
-            if (known->is_unused && loss.removed + telling_time < situation.now_monotonic)
+            if (known->is_unused && removed(loss) + telling_time < situation.now_monotonic)
                 members.erase(known);
         }
         for (const auto& present : group.present) {
@@ -356,7 +362,7 @@ std::vector<Member> members_after(const std::vector<Member>& before, bool was_up
                 verdict.memory.evicted_from && is_of(loss, *verdict.memory.evicted_from);
             const bool is_settled = loss.is_back && !is_evicted && (!is_up || runs_on);
             // a run that rdmad sees late may have had it
-            const bool began_with = loss.removed != 0 && loss.removed >= verdict.memory.began;
+            const bool began_with = removed(loss) != 0 && removed(loss) >= verdict.memory.began;
             if (!is_settled && (keeps_lost || !is_up || began_with ||
                                 verdict.action == Action::stop || is_evicted))
                 members.push_back(loss.member);

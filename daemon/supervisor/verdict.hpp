@@ -46,7 +46,6 @@ struct Memory {
 /// A port that the unit was tied to, and that is gone.
 struct Loss {
     Member member;
-    uint64_t removed = 0; ///< CLOCK_MONOTONIC; 0: nobody knows
     bool is_back = false; ///< the port has returned since
 };
 

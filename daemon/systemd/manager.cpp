@@ -325,9 +325,12 @@ void Manager::end_job(sd_bus_message* message)
         if (pending->second.job == job)
             end_pending(unit, outcome == "done" ? Result<void>()
                                                 : fail(ECANCELED, unit + ": " + outcome));
-    } else
+    } else if (parse_anchor_name(unit)) {
+        events_.on_anchor_job(unit);
+    } else {
         for (const auto& known : watched(unit))
             events_.on_job(known, job, outcome);
+    }
 }
 
 /// By what names a unit is watched. PID 1 tells what becomes of one by its own name alone.

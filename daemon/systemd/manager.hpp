@@ -24,6 +24,8 @@ public:
         /// A job of a watched unit has ended.
         std::function<void(const std::string& unit, uint32_t job, const std::string& result)>
             on_job;
+        /// A job of an anchor that is up has ended.
+        std::function<void(const std::string& anchor)> on_anchor_job;
         std::function<void(const Error&)> on_trouble;
     };
     [[nodiscard]] static Result<std::unique_ptr<Manager>> create(sd_event* event, Events events);

@@ -30,7 +30,8 @@ Member member(const std::string& guid)
             .node = "uverbs0",
             .syspath = "/sys/devices/virtual/infiniband_verbs/uverbs0",
             .anchor = "rdmad-a.service:3:umad0.slice",
-            .is_unused = true};
+            .is_unused = true,
+            .removed = 0};
 }
 
 /// A record in which no field is as it is by itself.

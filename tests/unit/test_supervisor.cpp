@@ -118,11 +118,15 @@ struct Bench {
                            .index = index});
         supervisor->settle();
     }
-    /// udev notes the time, as rdma_id does.
-    void unplug(uint32_t index, uint64_t time)
+    void note_removal(uint32_t index, uint64_t time)
     {
         const auto node = "uverbs" + std::to_string(index);
         run.link("bound/" + std::to_string(index) + "/" + node, std::to_string(time));
+    }
+    /// udev notes the time, as rdma_id does.
+    void unplug(uint32_t index, uint64_t time)
+    {
+        note_removal(index, time);
         kernel.remove(index);
         inventory->handle(event("remove", index));
         supervisor->settle();
@@ -500,6 +504,85 @@ TEST_CASE("what ran unseen until its port went is started by the return", "[supe
     bench.pid1.take();
     bench.plug(7);
     CHECK(bench.pid1.take() == List{"anchor rdmad-a.service:7:uverbs7.slice", "start a.service"});
+}
+
+TEST_CASE("a node that went and is there again by its old name stopped its unit", "[supervisor]")
+{
+    Bench bench;
+    bench.run_with_opa();
+    const bool is_seen = GENERATE(true, false);
+    bench.note_removal(opa, 1000);
+    bench.inventory->handle(Bench::event("remove", opa));
+    if (is_seen)
+        bench.supervisor->settle();
+    bench.inventory->handle(Bench::event("add", opa));
+    bench.supervisor->settle();
+    // PID 1 is slower: the old anchor is still there, and the unit runs
+    CHECK(bench.pid1.take() == List{"anchor "s + opa_anchor});
+    bench.finish(opa_anchor, fail(EEXIST, "it is there"));
+    bench.tell("a.service", running());
+    CHECK(bench.pid1.take().empty());
+    // now it has stopped both
+    bench.tell("a.service", down(2000));
+    CHECK(bench.reason("a.service") == "is being tied to its ports");
+    bench.supervisor->retry();
+    bench.supervisor->settle();
+    CHECK(bench.pid1.take() == List{"anchor "s + opa_anchor, "start a.service"});
+    bench.finish(opa_anchor);
+    bench.supervisor->on_job("a.service", 17, "done");
+    bench.tell("a.service", running(3000));
+    CHECK(bench.record("a.service").members.size() == 1);
+    CHECK_FALSE(bench.record("a.service").members[0].removed.has_value());
+    // and what the administrator stops now stays so
+    auto unit = down(4000);
+    unit.inactive_exit = 3000;
+    bench.tell("a.service", unit);
+    CHECK(bench.pid1.take().empty());
+}
+
+TEST_CASE("a node that came back while rdmad was away stopped its unit", "[supervisor]")
+{
+    Bench bench;
+    const auto* require = GENERATE("all", "any");
+    bench.bind(opa_match, "Unit=a.service\nRequire="s + require);
+    bench.plug(opa);
+    const auto anchor = bench.pid1.made.begin()->first;
+    bench.finish(anchor);
+    bench.tell("a.service", running());
+    bench.pid1.take();
+    const bool has_gone = GENERATE(true, false);
+    const bool is_anchored = GENERATE(true, false);
+    if (has_gone)
+        bench.note_removal(opa, 1000);
+    if (is_anchored)
+        bench.pid1.existing = {{anchor, true}};
+    bench.restart({Bench::event("", opa)});
+    bench.tell("a.service", down(2000));
+    const auto asked = bench.pid1.take();
+    // who stopped the anchor without a removal of its node stopped the unit, too
+    const bool is_unplug = has_gone && !is_anchored;
+    CHECK(std::count(asked.begin(), asked.end(), "start a.service") == is_unplug);
+    CHECK(std::count(asked.begin(), asked.end(), "anchor " + anchor) == !is_anchored);
+}
+
+TEST_CASE("an anchor that somebody stopped is made again, and that is no unplug", "[supervisor]")
+{
+    Bench bench;
+    bench.run_with_opa();
+    bench.supervisor->on_anchor_job("rdmad-other.service:1:uverbs1.slice");
+    CHECK_FALSE(bench.supervisor->has_failed());
+    bench.supervisor->on_anchor_job(opa_anchor);
+    CHECK(bench.supervisor->has_failed());
+    bench.supervisor->retry();
+    bench.supervisor->settle();
+    CHECK(bench.pid1.take() == List{"anchor "s + opa_anchor});
+    bench.tell("a.service", down(2000));
+    CHECK(bench.pid1.take().empty());
+    // of a node that goes PID 1 stops it
+    bench.finish(opa_anchor);
+    bench.unplug(opa, 3000);
+    bench.supervisor->on_anchor_job(opa_anchor);
+    CHECK_FALSE(bench.supervisor->has_failed());
 }
 
 TEST_CASE("a start that an earlier rdmad asked for is asked for again", "[supervisor]")

@@ -295,11 +295,13 @@ private:
             group.present = {port()};
         if (present_)
             group.present[0].anchor = anchor_ == index() ? "up" : "";
-        for (const auto& member : record_.members) {
+        for (auto& member : record_.members) {
             if (present_ && member.index == index())
                 group.has_kept = true;
             else
-                group.lost.push_back({member, removed_.at(member.index - 1), present_});
+                member.removed = removed_.at(member.index - 1);
+            if (member.removed)
+                group.lost.push_back({member, present_});
         }
         const auto before = record_.memory;
         const Situation situation = {.unit = unit_,

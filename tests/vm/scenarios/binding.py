@@ -245,6 +245,39 @@ def a_port_guid_that_moves_to_another_device_is_an_unplug_and_a_return(suite):
 
 
 @on('trixie')
+def a_node_that_its_module_makes_anew_stops_its_services_and_starts_them_again(suite):
+    """The device stays, and the new node has the name of the old one."""
+    reload = 'modprobe -r ib_umad; modprobe ib_umad; udevadm settle'
+    with lab(suite) as l:
+        _counted(l, ['quick', 'stopped', 'verbs'])
+        l.counted('slow', '/bin/sleep 3')
+        l.bind('50-mad', f'PortGUID={A}', 'Unit=quick.service slow.service stopped.service\nNode=umad')
+        l.bind('50-verbs', f'PortGUID={A}', 'Unit=verbs.service')
+        l.reload_bindings()
+        l.plug(1, ADAPTER)
+        l.until_states(_all(['quick.service', 'slow.service', 'stopped.service', 'verbs.service'], 'active'))
+        pid = l.pid('verbs')
+        l.run('systemctl stop stopped.service')
+        for starts in (2, 3, 4):
+            l.run('systemctl mask -q --runtime rdmad.service rdmad.socket 2>&1; systemctl stop rdmad.socket; systemctl kill -s KILL rdmad.service'
+                  if starts == 3 else 'true')
+            l.run(reload)
+            if starts == 3:
+                l.until_states({'quick.service': 'inactive', 'slow.service': 'inactive'})
+                l.run('systemctl unmask -q --runtime rdmad.service rdmad.socket 2>&1; systemctl start rdmad.socket; rdmactl list')
+            l.until(f'start {starts}', lambda: _starts(l, ['quick', 'slow']) == [starts] * 2)
+            l.until_states({'quick.service': 'active', 'slow.service': 'active', 'stopped.service': 'inactive'})
+            l.until('anchors', lambda: len(l.anchors()) == 4)
+        l.expect('PID of the service of the other node', l.pid('verbs'), pid)
+        # and what is stopped after that stays so
+        l.run('systemctl stop quick.service')
+        l.run(reload)
+        l.until('start 5', lambda: l.starts('slow') == 5)
+        l.expect('states', l.states('quick', 'stopped'), ['inactive'] * 2)
+        l.expect('starts', _starts(l, ['quick', 'stopped', 'verbs']), [4, 1, 1])
+
+
+@on('trixie')
 def instances_follow_devices_and_their_names(suite):
     with lab(suite) as l:
         l.vm.put('[Service]\nExecStart=/bin/sleep infinity\n', '/etc/systemd/system/port@.service')
