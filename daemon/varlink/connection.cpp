@@ -242,6 +242,8 @@ bool Connection::is_over() const
 
 bool Connection::fits(const std::string& message) const
 {
+    if (output_.size() == 0)
+        return message.size() <= limits_.answer_bytes;
     return message.size() <= limits_.output_bytes &&
            output_.size() <= limits_.output_bytes - message.size();
 }
