@@ -613,8 +613,9 @@ void Supervisor::tell(const std::string& name, const BoundUnit& unit, const Memo
     auto fields = fields_of(name, stop->lost);
     fields.push_back({log::field::cause, std::string(to_string(stop->cause))});
     log::notice(log::id::stopped_by_unplug,
-                name + " stopped: " + describe(stop->lost) +
-                    (is_unplug ? " went" : " is prepared for removal"),
+                name + " stopped: " +
+                    (is_unplug ? describe(stop->lost) + " went"
+                               : "rdmad had it let go of " + describe(stop->lost)),
                 fields);
 }
 

@@ -19,7 +19,7 @@
 namespace rdmad {
 
 struct Stop {
-    /// prepare: rdmad stopped it, as its device was prepared for removal.
+    /// prepare: rdmad had it let go of its device, which was prepared for removal or renamed.
     enum class Cause { unplug, prepare, failure, other };
     Cause cause = Cause::other;
     uint64_t went_down = 0; ///< CLOCK_MONOTONIC
