@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: LGPL-2.1-or-later
 """Services that live with their device: PID 1 stops them, rdmad brings them back."""
-from lab import gate, lab, on
+from lab import gate, lab
 
 A, B, C = '0002c90300000a01', '0002c90300000b01', '0002c90300000c01'
 ADAPTER = f'proto=ib ports=2 guid=0002c90300000a00 pguid={A}'
@@ -78,7 +78,6 @@ def a_service_that_stops_slowly_runs_again_though_its_adapter_was_back_before(su
         l.expect('starts', l.starts('slow'), 2)
 
 
-@on('trixie')
 def what_an_administrator_stopped_masked_or_disabled_stays_so_and_what_he_started_is_not_started_again(suite):
     with lab(suite) as l:
         names = ['stopped', 'masked', 'disabled', 'elsewhere', 'left']
@@ -115,7 +114,6 @@ def what_an_administrator_stopped_masked_or_disabled_stays_so_and_what_he_starte
         l.expect('starts', l.starts('stopped'), 3)
 
 
-@on('trixie')
 def nothing_in_between_changes_the_outcome(suite):
     """A reload, a restart and so on before the unplug, before the return and after it."""
     with lab(suite) as l:
@@ -154,7 +152,6 @@ def nothing_in_between_changes_the_outcome(suite):
         return [f'{len(DISTURBANCES)} kinds: ' + ', '.join(DISTURBANCES)]
 
 
-@on('trixie')
 def a_service_that_any_port_will_do_for_stops_with_the_last_one(suite):
     with lab(suite) as l:
         l.counted('any')
@@ -181,7 +178,6 @@ def a_service_that_any_port_will_do_for_stops_with_the_last_one(suite):
         l.expect('starts', l.starts('any'), 2)
 
 
-@on('trixie')
 def a_service_that_needs_two_ports_waits_for_both_and_stops_with_either(suite):
     with lab(suite) as l:
         l.counted('both')
@@ -200,7 +196,6 @@ def a_service_that_needs_two_ports_waits_for_both_and_stops_with_either(suite):
         l.expect('starts', l.starts('both'), 2)
 
 
-@on('trixie')
 def a_service_waits_until_its_port_is_active(suite):
     with lab(suite) as l:
         _counted(l, ['ib', 'roce', 'present'])
@@ -223,7 +218,6 @@ def a_service_waits_until_its_port_is_active(suite):
         l.stays('with the port down', lambda: l.states('ib'), ['active'], 2)
 
 
-@on('trixie')
 def a_port_guid_that_moves_to_another_device_is_an_unplug_and_a_return(suite):
     """Cloned firmware: the unit of the link stays active all the time, the service does not."""
     with lab(suite) as l:
@@ -244,7 +238,6 @@ def a_port_guid_that_moves_to_another_device_is_an_unplug_and_a_return(suite):
         l.until_states({'moved.service': 'active', 'clone.service': 'active'})
 
 
-@on('trixie')
 def a_node_that_its_module_makes_anew_stops_its_services_and_starts_them_again(suite):
     """The device stays, and the new node has the name of the old one."""
     reload = 'modprobe -r ib_umad; modprobe ib_umad; udevadm settle'
@@ -277,7 +270,6 @@ def a_node_that_its_module_makes_anew_stops_its_services_and_starts_them_again(s
         l.expect('starts', _starts(l, ['quick', 'stopped', 'verbs']), [4, 1, 1])
 
 
-@on('trixie')
 def instances_follow_devices_and_their_names(suite):
     with lab(suite) as l:
         l.vm.put('[Service]\nExecStart=/bin/sleep infinity\n', '/etc/systemd/system/port@.service')
@@ -294,7 +286,6 @@ def instances_follow_devices_and_their_names(suite):
         l.expect('anchors', l.anchors(), set())
 
 
-@on('trixie')
 def a_binding_comes_and_goes_and_the_service_keeps_running(suite):
     with lab(suite) as l:
         l.counted('free')
@@ -317,7 +308,6 @@ def a_binding_comes_and_goes_and_the_service_keeps_running(suite):
         l.until_states({'free.service': 'inactive'})
 
 
-@on('trixie')
 def rdmad_ends_when_there_is_nothing_to_do_and_the_next_client_or_device_starts_it(suite):
     with lab(suite) as l:
         l.expect('without a device', l.states('rdmad'), ['inactive'])

@@ -182,7 +182,7 @@ def a_service_for_each_of_many_devices(suite, count=int(os.environ.get('RDMAD_DE
         return [f'{count} devices and services: {memory} kB, {woken} wake-ups in 60 s']
 
 
-@on('trixie')
+@on('trixie', 'sid')
 def its_interfaces_work_with_varlinkctl(suite):
     if suite == 'bookworm':
         raise Skip('varlinkctl, which systemd 252 does not have')
@@ -207,7 +207,7 @@ def _is_in_order(wanted, seen):
     return all(item in rest for item in wanted)
 
 
-@on('trixie')
+@on('trixie', 'sid')
 def a_monitor_sees_device_port_and_unit_change_in_order(suite):
     if suite == 'bookworm':
         raise Skip('varlinkctl, which systemd 252 does not have')

@@ -54,7 +54,11 @@ def a_service_follows_the_readiness_of_its_port(suite):
         l.mock(f'port {name} 1 state=active')
         l.until_states({TARGET: 'active', 'app.service': 'active'})
 
-        l.run('systemctl mask --runtime --now rdmad.service rdmad.socket 2>&1')
+        l.run('systemctl mask --runtime rdmad.service rdmad.socket 2>&1; systemctl stop rdmad.socket; systemctl kill -s KILL rdmad.service')
+        l.until('rdmad is dead', lambda: l.show('rdmad', 'MainPID') == '0')
+        l.expect('the target stays', l.states(TARGET), ['active'])
+        l.run(f'systemctl stop {TARGET}')
+        l.expect('nobody knows whether the port is ready', l.run(f'systemctl start {TARGET} 2>/dev/null; echo $?'), '1')
         l.unplug(1)
         l.until_states({TARGET: 'inactive', 'app.service': 'inactive'})
         l.run('systemctl unmask --runtime rdmad.service rdmad.socket 2>&1; systemctl start rdmad.socket')
