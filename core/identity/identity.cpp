@@ -26,10 +26,10 @@ std::optional<std::string> software_driver(uint32_t driver_id)
     }
 }
 
-Result<std::optional<std::string>> driver_of(nldev::Client& client, const sysfs::RdmaDevice& opened,
-                                             uint32_t index, const Scope& scope)
+Result<std::optional<std::string>> driver_of(nldev::Client& client, const sysfs::Directory& root,
+                                             const sysfs::RdmaDevice& opened, uint32_t index)
 {
-    if (auto driver = opened.driver(); driver || !scope.is_uverbs_loaded)
+    if (auto driver = opened.driver(); driver || !root.contains("class/infiniband_verbs"))
         return driver;
     const auto uverbs = client.char_device("uverbs", index);
     if (!uverbs)
@@ -86,25 +86,26 @@ bool DeviceIdentity::has_link_type(naming::LinkType type) const
                        [&](const PortIdentity& port) { return port.link_type == type; });
 }
 
-Result<std::optional<DeviceIdentity>>
-identify(nldev::Client& client, const sysfs::RdmaDevice& opened, nldev::Device device, Scope scope)
+Result<std::optional<DeviceIdentity>> identify(nldev::Client& client, const sysfs::Directory& root,
+                                               const sysfs::RdmaDevice& opened,
+                                               nldev::Device device, std::optional<uint32_t> port)
 {
     DeviceIdentity identity;
-    auto driver = driver_of(client, opened, device.index, scope);
+    auto driver = driver_of(client, root, opened, device.index);
     if (!driver)
         return tl::unexpected<Error>(std::move(driver).error());
     identity.inode = opened.inode().value_or(0);
     identity.driver = std::move(*driver);
 
-    const uint32_t first = scope.port.value_or(1);
-    const uint32_t last = scope.port.value_or(device.port_count);
+    const uint32_t first = port.value_or(1);
+    const uint32_t last = port.value_or(device.port_count);
     for (uint32_t number = first; number <= last; number++) {
-        auto port = client.port(device.index, number);
-        if (!port)
-            return tl::unexpected<Error>(std::move(port).error());
-        if (!*port)
+        auto known = client.port(device.index, number);
+        if (!known)
+            return tl::unexpected<Error>(std::move(known).error());
+        if (!*known)
             return absent_port(client, device, number);
-        const auto type = link_type_of(opened, device, **port, identity.driver);
+        const auto type = link_type_of(opened, device, **known, identity.driver);
         auto guid =
             has_port_guid(type) ? opened.port_guid(number) : Result<std::optional<uint64_t>>();
         if (!guid)
@@ -112,8 +113,8 @@ identify(nldev::Client& client, const sysfs::RdmaDevice& opened, nldev::Device d
         identity.ports.push_back({.port = number,
                                   .link_type = type,
                                   .guid = *guid,
-                                  .netdev = std::move((*port)->netdev),
-                                  .state = (*port)->state});
+                                  .netdev = std::move((*known)->netdev),
+                                  .state = (*known)->state});
     }
     identity.device = std::move(device);
     return identity;

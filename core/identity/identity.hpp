@@ -28,17 +28,12 @@ struct DeviceIdentity {
     [[nodiscard]] bool has_link_type(naming::LinkType type) const;
 };
 
-struct Scope {
-    std::optional<uint32_t> port = {}; ///< none: all of them
-    /// To learn the driver of a device that hangs on nothing loads ib_uverbs: only where that is
-    /// loaded already.
-    bool is_uverbs_loaded = false;
-};
-
-/// Asks the kernel for what it tells, and sysfs for the rest. None if the device went away
-/// meanwhile.
+/// Asks the kernel for what it tells, and sysfs for the rest: of one port, or of all. None if the
+/// device went away meanwhile. A device that hangs on nothing has a driver's name only where
+/// ib_uverbs is loaded, as the question would load it. root is /sys.
 [[nodiscard]] Result<std::optional<DeviceIdentity>>
-identify(nldev::Client& client, const sysfs::RdmaDevice& opened, nldev::Device device, Scope scope);
+identify(nldev::Client& client, const sysfs::Directory& root, const sysfs::RdmaDevice& opened,
+         nldev::Device device, std::optional<uint32_t> port = {});
 
 /// A device as sysfs and the kernel have it in one state.
 struct Found {

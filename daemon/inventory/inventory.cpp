@@ -239,19 +239,17 @@ Result<std::optional<Device>> Inventory::look_at(uint32_t index)
         return tl::unexpected<Error>(std::move(found).error());
     if (!*found)
         return std::optional<Device>();
-    const auto nodes = nodes_.find(index);
-    const bool has_uverbs = nodes != nodes_.end() && nodes->second.uverbs;
     auto& [opened, answer] = **found;
-    auto known =
-        identity::identify(client_, opened, std::move(answer), {.is_uverbs_loaded = has_uverbs});
+    auto known = identity::identify(client_, root_, opened, std::move(answer));
     if (!known)
         return tl::unexpected<Error>(std::move(known).error());
     if (!*known)
         return std::optional<Device>();
     auto device = device_of(std::move(**known), opened);
-    // one that hangs on nothing has its driver's name with uverbs only: it is the same without
+    // one that hangs on nothing has its driver's name with ib_uverbs only: it is the same without
     if (const auto before = devices_.find(index); device.driver.empty() && before != devices_.end())
         device.driver = before->second.driver;
+    const auto nodes = nodes_.find(index);
     if (nodes == nodes_.end())
         return device;
     device.path = nodes->second.path;

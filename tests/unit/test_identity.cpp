@@ -29,7 +29,7 @@ struct Bench {
         auto device = must_find(client.device(index));
         auto directory = must_find(sysfs::RdmaDevice::open(root, device.name));
         const Subject subject = {node, "node0", port, device.name, std::move(directory)};
-        return identify(client, subject, std::move(device));
+        return identify(client, root, subject, std::move(device));
     }
 };
 
@@ -90,10 +90,12 @@ TEST_CASE("a GUID that is not set yet is none", "[identity]")
 TEST_CASE("the driver is the bus driver, and for software the kernel's number", "[identity]")
 {
     Bench bench;
+    bench.tree.directory("class/infiniband_verbs");
     // rdma_mock pretends to be rxe
-    CHECK(must_find(bench.of(0, Node::uverbs)).driver == std::optional<std::string>("rdma_rxe"));
+    const auto node = GENERATE(Node::device, Node::uverbs, Node::umad);
+    CHECK(must_find(bench.of(0, node)).driver == std::optional<std::string>("rdma_rxe"));
     bench.tree.link("class/infiniband/mixed/device/driver", "../../bus/pci/drivers/mlx4_core");
-    CHECK(must_find(bench.of(0, Node::uverbs)).driver == std::optional<std::string>("mlx4_core"));
+    CHECK(must_find(bench.of(0, node)).driver == std::optional<std::string>("mlx4_core"));
 }
 
 TEST_CASE("no question loads ib_uverbs for the sake of a driver's name", "[identity]")
@@ -120,7 +122,7 @@ TEST_CASE("a device that has gone while its ports are asked for is gone", "[iden
                              "mixed",
                              must_find(sysfs::RdmaDevice::open(bench.root, "mixed"))};
     bench.kernel.remove(0);
-    CHECK(is_none(identify(bench.client, subject, device)));
+    CHECK(is_none(identify(bench.client, bench.root, subject, device)));
 }
 
 TEST_CASE("a device whose driver cannot tell of a port now is there", "[identity]")
@@ -139,5 +141,5 @@ TEST_CASE("an error of the kernel is passed on", "[identity]")
     const Subject subject = {
         Node::device, "opa", {}, "opa", must_find(sysfs::RdmaDevice::open(bench.root, "opa"))};
     bench.kernel.fail_next_send(EPERM);
-    CHECK(error_of(identify(bench.client, subject, device)) == EPERM);
+    CHECK(error_of(identify(bench.client, bench.root, subject, device)) == EPERM);
 }

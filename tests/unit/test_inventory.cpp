@@ -56,6 +56,7 @@ struct Bench {
     explicit Bench(const std::string& version = "7.2") : kernel(version)
     {
         add_captured_devices(tree);
+        tree.directory("class/infiniband_verbs");
     }
     /// The changes that an event brought.
     std::vector<Change> after(const UdevEvent& event)
@@ -200,10 +201,11 @@ TEST_CASE("a node goes, and its device stays", "[inventory]")
     CHECK(umad.port == 1);
     CHECK_FALSE(bench.device(0).ports[0].umad.has_value());
     CHECK(bench.device(0).ports[0].issm == node("issm0"));
+    bench.tree.remove("class/infiniband_verbs");
     const auto uverbs = bench.only_after(event("remove", "uverbs0", index));
     CHECK(uverbs.kind == Kind::other);
     CHECK_FALSE(bench.device(0).uverbs.has_value());
-    // which only uverbs tells of such a device
+    // which only ib_uverbs tells of such a device
     CHECK(bench.device(0).driver == "rdma_rxe");
     CHECK(bench.device(1).uverbs == node("uverbs1"));
     CHECK(bench.only_after(event("remove", "issm0", index, 1)).port == 1);

@@ -47,7 +47,7 @@ struct Bench {
                               {},
                               device.name,
                               must_find(sysfs::RdmaDevice::open(root, device.name))};
-        const auto identity = must_find(identify(client, subject, device));
+        const auto identity = must_find(identify(client, root, subject, device));
         const auto decision = decided.value_or(decide_name(input, subject.device, identity));
         return Namer(client, input, Tell::all, image.path("run/rdmad")).settle(identity, decision);
     }

@@ -3,12 +3,10 @@
 
 namespace rdmad::rdma_id {
 
-Result<std::optional<Identity>> identify(nldev::Client& client, const Subject& subject,
-                                         nldev::Device device)
+Result<std::optional<Identity>> identify(nldev::Client& client, const sysfs::Directory& root,
+                                         const Subject& subject, nldev::Device device)
 {
-    auto found = identity::identify(
-        client, subject.device, std::move(device),
-        {.port = subject.port, .is_uverbs_loaded = subject.node == Node::uverbs});
+    auto found = identity::identify(client, root, subject.device, std::move(device), subject.port);
     if (!found)
         return tl::unexpected<Error>(std::move(found).error());
     if (!*found)
@@ -30,7 +28,7 @@ Result<std::optional<DeviceNow>> look_at(nldev::Client& client, const sysfs::Dir
         return std::optional<DeviceNow>();
     auto& [opened, device] = **found;
     Subject subject = {Node::device, device.name, std::nullopt, device.name, std::move(opened)};
-    auto identity = identify(client, subject, std::move(device));
+    auto identity = identify(client, root, subject, std::move(device));
     if (!identity)
         return tl::unexpected<Error>(std::move(identity).error());
     if (!*identity)

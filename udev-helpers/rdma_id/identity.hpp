@@ -30,7 +30,9 @@ look_at(nldev::Client& client, const sysfs::Directory& root, uint32_t index);
 
 /// Asks the kernel for what it tells, and sysfs for the rest. None if the device went away
 /// meanwhile.
-[[nodiscard]] Result<std::optional<Identity>>
-identify(nldev::Client& client, const Subject& subject, nldev::Device device);
+[[nodiscard]] Result<std::optional<Identity>> identify(nldev::Client& client,
+                                                       const sysfs::Directory& root,
+                                                       const Subject& subject,
+                                                       nldev::Device device);
 
 } // namespace rdmad::rdma_id

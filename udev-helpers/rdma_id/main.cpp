@@ -103,7 +103,7 @@ Result<std::string> describe(const Options& options, const sysfs::Directory& roo
     const bool with_names = gives_names(options);
     if (with_names && subject.node != Node::device)
         warn_of(give_name_early(client, root, subject, **device, run_paths));
-    const auto identity = identify(client, subject, std::move(**device));
+    const auto identity = identify(client, root, subject, std::move(**device));
     if (!identity)
         return tl::unexpected<Error>(identity.error());
     if (!*identity)

@@ -101,3 +101,15 @@ def nothing_meant_for_infiniband_starts_on_a_roce_adapter(suite):
         l.expect_true('srp_daemon is wanted on the InfiniBand port',
                       'srp_daemon_port@' in l.properties(umad).get('SYSTEMD_WANTS', ''), l.properties(umad))
         return [f'the RoCE adapter is, as stock rules say: {stock}; with rdmad: ROCE']
+
+
+def a_software_device_and_its_nodes_tell_their_driver(suite):
+    with lab(suite, setup='modprobe -a ib_umad ib_uverbs rdma_rxe siw dummy') as l:
+        l.run('ip link add net0 type dummy; ip link add net1 type dummy; ip link set net0 up; ip link set net1 up; '
+              'rdma link add soft0 type rxe netdev net0; rdma link add soft1 type siw netdev net1')
+        l.settle()
+        for device, driver in (('soft0', 'rdma_rxe'), ('soft1', 'siw')):
+            nodes = l.nodes_of(device).values()
+            l.expect_true(f'nodes of {device}', nodes)
+            for path in (f'/sys/class/infiniband/{device}', *nodes):
+                l.expect(f'driver of {path}', l.properties(path).get('ID_RDMA_DRIVER'), driver)
