@@ -107,6 +107,7 @@ TEST_CASE("a node that loses a link keeps the alias by its device's name", "[nam
 TEST_CASE("a claim that fails is an error", "[names]")
 {
     Bench bench;
-    bench.tree.file("rdmad", "not a directory");
-    CHECK(error_of(names_of(mixed(Node::umad, "umad0"), bench.claims)) != 0);
+    bench.tree.link("rdmad/claims/port-0002c90300000a01-umad", "1 1 umad2");
+    bench.kernel.fail_next_send(EPERM);
+    CHECK(error_of(names_of(mixed(Node::umad, "umad0"), bench.claims)) == EPERM);
 }

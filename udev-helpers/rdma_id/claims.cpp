@@ -146,6 +146,14 @@ std::vector<std::string> Claims::losers_of(const std::string& key) const
     return names;
 }
 
+/// A link that two nodes have is better than none: systemd stops what is bound to it.
+void Claims::stop_writing(const Error& error)
+{
+    writable_ = false;
+    warn(error.message() + ": links are given without a record of who has them, so two devices "
+                           "with one GUID may get the same");
+}
+
 Result<bool> Claims::settle(const Claim& claim)
 {
     const Claimant& me = claim.claimant;
@@ -158,7 +166,7 @@ Result<bool> Claims::settle(const Claim& claim)
         if (error == 0)
             return true;
         if (error != EEXIST)
-            return fail(error, path);
+            stop_writing({error, path});
     }
     const auto current = read_link(path);
     if (current == mine || (!current && !writable_))
@@ -167,7 +175,7 @@ Result<bool> Claims::settle(const Claim& claim)
     // from here on a claim changes hands, by one process at a time
     const auto held = writable_ ? lock_state(directory_) : Result<UniqueFd>();
     if (!held)
-        return tl::unexpected<Error>(held.error());
+        stop_writing(held.error());
     // released meanwhile: whoever is first takes it
     if (writable_ && !read_link(path) && make_link(mine, path) == 0)
         return true;
@@ -184,8 +192,10 @@ Result<bool> Claims::settle(const Claim& claim)
         note_loss(key, claim, *owner);
         return false;
     }
-    if (const int error = replace_link(mine, path); error != 0)
-        return fail(error, path);
+    if (const int error = replace_link(mine, path); error != 0) {
+        stop_writing({error, path});
+        return true;
+    }
     if (*alive) {
         replace_link(yields, this->path(lost, key + "-" + owner->sysname));
         trigger(root_, owner->node, owner->sysname);

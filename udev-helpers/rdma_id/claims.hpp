@@ -40,7 +40,8 @@ public:
     {
     }
 
-    /// Whether the claimant has the link. A loss is told in the journal once.
+    /// Whether the claimant has the link. A loss is told in the journal once. Where nothing can be
+    /// written, that is told, and whoever no record speaks against has the link.
     [[nodiscard]] Result<bool> settle(const Claim& claim);
 
     /// Hands what a node of that device had for these GUIDs (device: all its nodes) to the one that
@@ -50,6 +51,7 @@ public:
                  std::optional<uint64_t> node_guid);
 
 private:
+    void stop_writing(const Error& error);
     [[nodiscard]] Result<bool> is_alive(uint64_t guid, const Claimant& owner);
     [[nodiscard]] std::string path(const char* kind, const std::string& key) const;
     [[nodiscard]] std::vector<std::string> losers_of(const std::string& key) const;

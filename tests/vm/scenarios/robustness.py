@@ -85,3 +85,27 @@ def wrong_hints_and_claims_are_seen_through(suite):
               f'ln -s "0 1 uverbs0" /run/rdmad/claims/port-{A}-uverbs')
         l.plug(1, ADAPTER)
         l.expect('links', sorted(link for link in l.port_links() if link.startswith(A)), sorted(f'{A}/{n}' for n in NODES))
+
+
+def a_run_directory_that_cannot_be_written_costs_no_link(suite):
+    clone = f'proto=ib guid=0002c90300000b00 pguid={A}'
+    with lab(suite) as l:
+        l.run('systemctl mask -q --runtime --now rdmad.service rdmad.socket 2>&1; mkdir -p /run/rdmad')
+        for how, options in (('read-only', 'ro'), ('full', 'size=4k,nr_inodes=1')):
+            l.run(f'mount -t tmpfs -o {options} none /run/rdmad')
+            l.plug(1, ADAPTER)
+            name, = l.in_slot(1)
+            l.expect(f'links on a {how} one', l.port_links(), {f'{guid}/{node}': path for (port, node), path in l.nodes_of(name).items()
+                     for number, guid in ((1, A), (2, '0002c90300000a02')) if port in (0, number)})
+            l.expect(f'node GUID on a {how} one', l.properties('/dev/infiniband/uverbs0').get('ID_RDMA_NODE_GUID'), '0002c90300000a00')
+            l.expect_true('it is told', 'links are given without a record' in l.journal())
+            l.run('umount /run/rdmad')
+            # and with a record of who came first
+            l.plug(2, clone)
+            other, = l.in_slot(2)
+            l.run(f'{TRIGGER}')
+            owner = l.port_links()[f'{A}/uverbs']
+            l.expect(f'owner after a {how} one', owner, l.nodes_of(name)[0, 'uverbs'])
+            l.unplug(2)
+            l.unplug(1)
+            l.run('rm -rf /run/rdmad/*')
