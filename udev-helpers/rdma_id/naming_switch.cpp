@@ -30,7 +30,10 @@ constexpr std::string_view marker = "# rdmad names RDMA devices";
 constexpr char rules[] =
     "# rdmad names RDMA devices: this file stands in place of rdma-core's of the same name.\n"
     "# 59-rdmad-name.rules does so. \"rdma_id --naming disable\" takes this file away. See "
-    "rdmad.link(5).\n";
+    "rdmad.link(5).\n"
+    "# Where rdmad has been removed, rdma-core's own rule counts:\n"
+    "TEST!=\"/usr/lib/udev/rdma_id\", TEST!=\"/lib/udev/rdma_id\", ACTION==\"add\", "
+    "SUBSYSTEM==\"infiniband\", PROGRAM=\"rdma_rename %k NAME_FALLBACK\"\n";
 
 /// Empty if it cannot be read.
 std::string content(const std::string& path)

@@ -310,6 +310,17 @@ def a_user_keeps_the_name_that_he_chose(suite):
 
 
 @labs.on('trixie')
+def where_rdmad_was_removed_rdma_core_names_devices_again(suite):
+    with _named(suite, 'NamePolicy=guid\n') as lab:
+        lab.plug(1, 'proto=ib guid=0002c90300000a00')
+        lab.expect('with rdmad', lab.in_slot(1), ['ibx0002c90300000a00'])
+        lab.run('systemctl stop rdmad.socket rdmad.service; rm /usr/lib/udev/rdma_id /usr/lib/udev/rules.d/*-rdmad-*.rules; '
+                'udevadm control --reload')
+        lab.plug(2, 'proto=ib guid=0002c90300000b00')
+        lab.expect('without it', lab.in_slot(2), ['ibp2s0'])
+
+
+@labs.on('trixie')
 def a_user_keeps_the_name_that_he_gave_a_software_device_as_he_made_it(suite):
     if suite == 'bookworm':
         raise labs.Skip('Linux 6.9 or later, which tells who chose a name')
