@@ -140,8 +140,10 @@ void Anchors::take_outcome(const std::string& unit, const std::string& anchor, c
         return;
     entry->second.state = outcome ? State::up : State::failed;
     has_failed_ = has_failed_ || !outcome;
+    if (outcome)
+        told_.erase(anchor);
     // if the device went meanwhile, that is no trouble
-    if (!outcome && inventory_.has_node(member.index, member.node))
+    else if (inventory_.has_node(member.index, member.node) && told_.insert(anchor).second)
         log::warning(log::id::anchor_failed,
                      unit + " is not tied to " + describe(member) + ": " +
                          outcome.error().message(),
@@ -152,6 +154,10 @@ void Anchors::take_outcome(const std::string& unit, const std::string& anchor, c
 /// One that still waits for its node waits for good.
 void Anchors::end(const std::string& unit, uint32_t index, const std::string& node)
 {
+    std::erase_if(told_, [&](const std::string& name) {
+        const auto parts = systemd::parse_anchor_name(name);
+        return parts && parts->index == index && parts->node == node;
+    });
     const auto found = units_.find(unit);
     if (found == units_.end())
         return;

@@ -95,6 +95,7 @@ private:
     bool is_known_ = false;
     bool has_failed_ = false;
     std::map<std::string, Tied> units_;
+    std::set<std::string> told_; ///< anchors that could not be made, which the journal knows
     systemd::Orders::Anchors unclaimed_; ///< what PID 1 has, and nobody wanted yet
 };
 
