@@ -313,6 +313,20 @@ TEST_CASE("who took a link from a living owner looks again when that has given i
     CHECK_FALSE(bench.is_triggered("umad2"));
 }
 
+TEST_CASE("who was to give a link up and went instead leaves no mark", "[claims]")
+{
+    Bench bench;
+    CHECK(bench.wins(by_opa));
+    CHECK(bench.wins(by_mixed));
+    CHECK(bench.losers() == std::vector{"umad2"s});
+    bench.claims.release(2, Node::umad, {guid}, {});
+    CHECK(bench.losers() == std::vector{"umad2"s});
+    bench.tree.remove("class/infiniband_mad/umad2");
+    bench.claims.release(1, Node::umad, {guid}, {});
+    CHECK(bench.owner() == "0 1 umad0");
+    CHECK_FALSE(bench.tree.exists("run/rdmad/contested"));
+}
+
 TEST_CASE("the loser looks once more when the owner's device has gone", "[claims]")
 {
     Bench bench;

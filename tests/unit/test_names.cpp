@@ -104,6 +104,15 @@ TEST_CASE("a node that loses a link keeps the alias by its device's name", "[nam
     CHECK(names.aliases == List{"/sys/subsystem/rdma/devices/opa:1/issm"});
 }
 
+TEST_CASE("aliases that other rules gave a node stay", "[names]")
+{
+    Names names = {.links = {}, .aliases = {"/ours", "/ours-too"}};
+    keep_foreign_aliases(names, "");
+    CHECK(names.aliases == List{"/ours", "/ours-too"});
+    keep_foreign_aliases(names, "/theirs /ours  /theirs-too");
+    CHECK(names.aliases == List{"/theirs", "/theirs-too", "/ours", "/ours-too"});
+}
+
 TEST_CASE("a claim that fails is an error", "[names]")
 {
     Bench bench;

@@ -208,11 +208,15 @@ void Claims::release_link(const std::string& key, uint32_t index, Node node,
 {
     bool was_loser = false;
     for (const auto& name : losers_of(key)) {
-        const auto loser = parse_claimant(read_link(path(lost, name)).value_or(""), node);
-        if (loser && loser->index == index) {
+        const auto mark = read_link(path(lost, name)).value_or("");
+        const auto loser = parse_claimant(mark, node);
+        const bool is_it = loser && loser->index == index;
+        // one that was to give its link up went instead
+        const bool has_gone =
+            mark == yields && !root_.contains(class_path(node, name.substr(key.size() + 1)));
+        if (is_it || has_gone)
             unlink(path(lost, name).c_str());
-            was_loser = true;
-        }
+        was_loser = was_loser || is_it;
     }
     const auto path = this->path(taken, key);
     auto owner = parse_claimant(read_link(path).value_or(""), node);

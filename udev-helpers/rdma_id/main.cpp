@@ -120,9 +120,12 @@ Result<std::string> describe(const Options& options, const sysfs::Directory& roo
         warn_of(load_modules(client, root, **identity, options.load, module_lists));
     }
     Claims claims(client, root, run_paths.rdmad, options.event);
-    const auto names = names_of(**identity, claims);
+    auto names = names_of(**identity, claims);
     if (!names)
-        return tl::unexpected<Error>(names.error());
+        return tl::unexpected<Error>(std::move(names).error());
+    // for umad 91-rdmad-units.rules adds ours to what is there
+    if (options.event && subject.node != Node::umad)
+        keep_foreign_aliases(*names, environment("SYSTEMD_ALIAS"));
     switch (options.format) {
     case Format::properties:
         return format_properties(**identity, *names);

@@ -1,7 +1,10 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 #include "udev-helpers/rdma_id/names.hpp"
 
+#include "core/base/text.hpp"
 #include "core/naming/links.hpp"
+
+#include <algorithm>
 
 namespace rdmad::rdma_id {
 
@@ -38,6 +41,16 @@ Result<Names> names_of(const Identity& identity, Claims& claims)
             names.aliases.push_back(naming::device_alias(identity.device.name, port.port, node));
     }
     return names;
+}
+
+void keep_foreign_aliases(Names& names, std::string_view aliases)
+{
+    std::vector<std::string> kept;
+    for (const auto word : text::split(aliases, ' '))
+        if (!word.empty() &&
+            std::find(names.aliases.begin(), names.aliases.end(), word) == names.aliases.end())
+            kept.emplace_back(word);
+    names.aliases.insert(names.aliases.begin(), kept.begin(), kept.end());
 }
 
 } // namespace rdmad::rdma_id

@@ -9,4 +9,7 @@ namespace rdmad::rdma_id {
 /// The links and aliases that a node gets, without those that another node has a better claim to.
 [[nodiscard]] Result<Names> names_of(const Identity& identity, Claims& claims);
 
+/// Puts the aliases that other rules gave the node, with blanks between, before ours.
+void keep_foreign_aliases(Names& names, std::string_view aliases);
+
 } // namespace rdmad::rdma_id
