@@ -117,6 +117,10 @@ Result<std::string> describe(const Options& options, const sysfs::Directory& roo
         // nodes that a module makes come under the name that is given here
         if (with_names && is_renamed(client, root, subject, **identity))
             return renaming;
+        // nodes whose first event failed
+        if (options.event && !with_names && environment("ACTION") == "add")
+            warn_of(
+                refresh_nodes(client, root, **identity, "", Unrecorded::is_right, run_paths.udev));
         warn_of(load_modules(client, root, **identity, options.load, module_lists));
     }
     Claims claims(client, root, run_paths.rdmad, options.event);

@@ -109,3 +109,18 @@ def a_run_directory_that_cannot_be_written_costs_no_link(suite):
             l.unplug(2)
             l.unplug(1)
             l.run('rm -rf /run/rdmad/*')
+
+
+@on('trixie')
+def a_node_whose_first_event_failed_gets_its_links_with_the_next_one_of_its_device(suite):
+    with lab(suite) as l:
+        helper = l.run('ls /usr/lib/udev/rdma_id')
+        l.run(f'mv {helper} {helper}.away')
+        l.plug(1, ADAPTER)
+        l.expect('links without the helper', l.port_links(), {})
+        l.run(f'mv {helper}.away {helper}; udevadm trigger --settle --action=add -s infiniband; udevadm settle')
+        l.expect('links', sorted(link for link in l.port_links() if link.startswith(A)), sorted(f'{A}/{n}' for n in NODES))
+        # and what is right is left alone
+        token = l.start_monitor('--subsystem-match=infiniband_mad --subsystem-match=infiniband_verbs')
+        l.run('udevadm trigger --settle --action=add -s infiniband; udevadm settle')
+        l.expect('further events of nodes', [line for line in l.end_monitor(token).splitlines() if 'KERNEL[' in line], [])
