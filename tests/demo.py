@@ -38,7 +38,7 @@ def show_links(lab):
 
 
 def show_units(lab):
-    units = sorted(u for u in lab.device_units() if u.startswith('sys-subsystem-rdma'))
+    units = sorted(u for u in lab.device_units() if u.startswith('rdma-'))
     show('\n'.join(units) or 'no device units')
 
 

@@ -20,13 +20,12 @@ std::string node_link(uint64_t node_guid)
 
 std::string port_alias(uint64_t port_guid, std::string_view node)
 {
-    return "/sys/subsystem/rdma/ports/" + text::format_guid(port_guid) + "/" + std::string(node);
+    return "/rdma/" + text::format_guid(port_guid) + "/" + std::string(node);
 }
 
-std::string device_alias(std::string_view device, uint32_t port, std::string_view node)
+std::string node_alias(uint64_t node_guid)
 {
-    return "/sys/subsystem/rdma/devices/" + std::string(device) + ":" + std::to_string(port) + "/" +
-           std::string(node);
+    return "/rdma/node/" + text::format_guid(node_guid) + "/uverbs";
 }
 
 bool is_safe_name(std::string_view name)

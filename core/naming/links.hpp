@@ -6,7 +6,8 @@
 #include <string_view>
 
 // Names of links below /dev and of the unit aliases, rdmad-links(7). They are a promise: a change
-// needs a new name beside the old one.
+// needs a new name beside the old one. Aliases have few dashes in the unit's name: by their number
+// grows what PID 1 does to load one.
 
 namespace rdmad::naming {
 
@@ -15,12 +16,10 @@ namespace rdmad::naming {
 /// "infiniband/by-node-guid/0002c90300000a00/uverbs", below /dev.
 [[nodiscard]] std::string node_link(uint64_t node_guid);
 
-/// "/sys/subsystem/rdma/ports/0002c90300000a01/umad": systemd names its unit
-/// sys-subsystem-rdma-ports-...-umad.device.
+/// "/rdma/0002c90300000a01/umad": systemd names its unit rdma-0002c90300000a01-umad.device.
 [[nodiscard]] std::string port_alias(uint64_t port_guid, std::string_view node);
-/// "/sys/subsystem/rdma/devices/mlx5_0:1/umad", as in rdma-core's 90-rdma-umad.rules.
-[[nodiscard]] std::string device_alias(std::string_view device, uint32_t port,
-                                       std::string_view node);
+/// "/rdma/node/0002c90300000a00/uverbs": rdma-node-0002c90300000a00-uverbs.device.
+[[nodiscard]] std::string node_alias(uint64_t node_guid);
 
 /// Whether a device name may become part of a path: 1 to 63 letters, digits, "_", "." and "-", but
 /// not "." or "..". The kernel checks nothing of the kind.

@@ -97,11 +97,11 @@ Names all_names(const Identity& identity)
             names.links.push_back(naming::port_link(*port.guid, node));
             names.aliases.push_back(naming::port_alias(*port.guid, node));
         }
-        if (naming::is_safe_name(identity.device.name))
-            names.aliases.push_back(naming::device_alias(identity.device.name, port.port, node));
     }
-    if (identity.node == Node::uverbs)
+    if (identity.node == Node::uverbs && names.links.empty()) {
         names.links.push_back(naming::node_link(identity.device.node_guid));
+        names.aliases.push_back(naming::node_alias(identity.device.node_guid));
+    }
     return names;
 }
 

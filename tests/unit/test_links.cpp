@@ -13,9 +13,8 @@ TEST_CASE("links and aliases are as promised", "[links]")
           "infiniband/by-port-guid/0011750101000000/issm");
     CHECK(node_link(UINT64_C(0x0002c90300000a00)) ==
           "infiniband/by-node-guid/0002c90300000a00/uverbs");
-    CHECK(port_alias(UINT64_C(0x0002c90300000a01), "umad") ==
-          "/sys/subsystem/rdma/ports/0002c90300000a01/umad");
-    CHECK(device_alias("mlx5_0", 1, "umad") == "/sys/subsystem/rdma/devices/mlx5_0:1/umad");
+    CHECK(port_alias(UINT64_C(0x0002c90300000a01), "umad") == "/rdma/0002c90300000a01/umad");
+    CHECK(node_alias(UINT64_C(0x0002c90300000a00)) == "/rdma/node/0002c90300000a00/uverbs");
 }
 
 TEST_CASE("names of real devices may be part of a path", "[links]")

@@ -55,42 +55,65 @@ TEST_CASE("a port's node is linked by the port GUID", "[names]")
     Bench bench;
     const auto names = must(names_of(mixed(Node::umad, "umad0"), bench.claims));
     CHECK(names.links == List{"infiniband/by-port-guid/0002c90300000a01/umad"});
-    CHECK(names.aliases == List{"/sys/subsystem/rdma/ports/0002c90300000a01/umad"});
+    CHECK(names.aliases == List{"/rdma/0002c90300000a01/umad"});
 }
 
-TEST_CASE("a uverbs node is linked by the GUIDs of all ports and of the device", "[names]")
+TEST_CASE("a uverbs node is linked by the GUIDs of all ports", "[names]")
 {
     Bench bench;
     const auto names = must(names_of(mixed(Node::uverbs, "uverbs0"), bench.claims));
-    CHECK(names.links == List{"infiniband/by-node-guid/0002c90300000a00/uverbs",
-                              "infiniband/by-port-guid/0002c90300000a01/uverbs",
+    CHECK(names.links == List{"infiniband/by-port-guid/0002c90300000a01/uverbs",
                               "infiniband/by-port-guid/0002c9fffe000a02/uverbs"});
-    CHECK(names.aliases.size() == 4);
+    CHECK(names.aliases == List{"/rdma/0002c90300000a01/uverbs", "/rdma/0002c9fffe000a02/uverbs"});
 }
 
-TEST_CASE("a port or device without a GUID gets no link by it", "[names]")
+TEST_CASE("a port without a GUID gets no link by it", "[names]")
 {
     Bench bench;
     auto identity = mixed(Node::uverbs, "uverbs0");
-    identity.device.node_guid = 0;
     identity.ports[0].guid.reset();
     const auto names = must(names_of(identity, bench.claims));
     CHECK(names.links == List{"infiniband/by-port-guid/0002c9fffe000a02/uverbs"});
-    CHECK(names.aliases == List{"/sys/subsystem/rdma/devices/mixed:1/uverbs",
-                                "/sys/subsystem/rdma/ports/0002c9fffe000a02/uverbs",
-                                "/sys/subsystem/rdma/devices/mixed:2/uverbs"});
+    CHECK(names.aliases == List{"/rdma/0002c9fffe000a02/uverbs"});
 }
 
-TEST_CASE("a device name that cannot be part of a path gets no alias", "[names]")
+TEST_CASE("a device of whose ports none has a GUID is linked by its own", "[names]")
 {
     Bench bench;
-    auto identity = mixed(Node::issm, "issm0");
-    identity.device.name = GENERATE("a/b", "..", "a b", "a\nb", "");
+    auto identity = mixed(Node::uverbs, "uverbs0");
+    for (auto& port : identity.ports)
+        port.guid.reset();
     const auto names = must(names_of(identity, bench.claims));
-    CHECK(names.aliases == List{"/sys/subsystem/rdma/ports/0002c90300000a01/issm"});
+    CHECK(names.links == List{"infiniband/by-node-guid/0002c90300000a00/uverbs"});
+    CHECK(names.aliases == List{"/rdma/node/0002c90300000a00/uverbs"});
+    identity.device.node_guid = 0;
+    const auto none = must(names_of(identity, bench.claims));
+    CHECK(none.links.empty());
+    CHECK(none.aliases.empty());
 }
 
-TEST_CASE("a node that loses a link keeps the alias by its device's name", "[names]")
+TEST_CASE("a device of many ports has links for the first of them", "[names]")
+{
+    Bench bench;
+    auto identity = mixed(Node::uverbs, "uverbs0");
+    auto port = identity.ports[0];
+    identity.ports.clear();
+    for (uint32_t number = 1; number <= 2 * most_ports; number++) {
+        port.port = number;
+        port.guid = UINT64_C(0x0002c90300000000) + number;
+        identity.ports.push_back(port);
+    }
+    const auto names = must(names_of(identity, bench.claims));
+    CHECK(names.links.size() == most_ports);
+    CHECK(names.aliases.size() == most_ports);
+    // a node of one port has its own, whatever its number
+    identity.node = Node::umad;
+    identity.sysname = "umad0";
+    identity.ports = {port};
+    CHECK(must(names_of(identity, bench.claims)).links.size() == 1);
+}
+
+TEST_CASE("a node that loses a link loses the unit with it", "[names]")
 {
     Bench bench;
     bench.tree.rdma_device("mixed", "fe80:0000:0000:0000:0002:c903:0000:0a01");
@@ -101,7 +124,7 @@ TEST_CASE("a node that loses a link keeps the alias by its device's name", "[nam
     clone.device.name = "opa";
     const auto names = must(names_of(clone, bench.claims));
     CHECK(names.links.empty());
-    CHECK(names.aliases == List{"/sys/subsystem/rdma/devices/opa:1/issm"});
+    CHECK(names.aliases.empty());
 }
 
 TEST_CASE("aliases that other rules gave a node stay", "[names]")

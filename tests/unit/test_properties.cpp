@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 #include "core/base/text.hpp"
+#include "core/naming/links.hpp"
 #include "tests/catch.hpp"
 #include "udev-helpers/rdma_id/properties.hpp"
 
@@ -169,6 +170,32 @@ TEST_CASE("links come in portions that udev can assign", "[properties]")
         CHECK(value_of(map, key).size() < most);
     CHECK(value_of(map, "ID_RDMA_DEVLINKS_3") == longest);
     CHECK(value_of(map, "ID_RDMA_DEVLINKS_4") == "(none)");
+}
+
+TEST_CASE("what udev gets of a device with many ports is no more than it takes", "[properties]")
+{
+    auto identity = mixed(Node::uverbs);
+    auto port = identity.ports[0];
+    identity.device.port_count = 600;
+    identity.device.name = std::string(63, 'n');
+    identity.device.fw_version = std::string(31, 'f');
+    identity.ports.clear();
+    Names names;
+    for (uint32_t number = 1; number <= 600; number++) {
+        port.port = number;
+        port.guid = UINT64_C(0x0002c90300000000) + number;
+        identity.ports.push_back(port);
+        if (number > most_ports)
+            continue;
+        names.links.push_back(naming::port_link(*port.guid, "uverbs"));
+        names.aliases.push_back(naming::port_alias(*port.guid, "uverbs"));
+    }
+    CHECK(format_properties(identity, names).size() < 16 * size_t{1024});
+    const auto map = as_map(identity, names);
+    CHECK(text::split(value_of(map, "ID_RDMA_PORT_GUIDS"), ' ').size() == most_ports);
+    CHECK(text::split(value_of(map, "ID_RDMA_LINK_TYPES"), ' ').size() == most_ports);
+    CHECK(value_of(map, "ID_RDMA_PORTS") == "600");
+    CHECK(format_json(identity, names).find("\"port\":600,") != std::string::npos);
 }
 
 TEST_CASE("nodes have links and aliases, the device has none", "[properties]")

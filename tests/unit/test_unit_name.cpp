@@ -37,8 +37,8 @@ TEST_CASE("a path has the device unit that systemd gives it", "[unit_name]")
           "dev-infiniband-by\\x2dpath-pci\\x2d0000:02:00.0.device");
     CHECK(device_unit("/sys/devices/pci0000:00/0000:00:10.1/0000:02:00.0/infiniband_mad/umad0") ==
           "sys-devices-pci0000:00-0000:00:10.1-0000:02:00.0-infiniband_mad-umad0.device");
-    CHECK(device_unit("/sys/subsystem/rdma/devices/ibp2s0:1/umad") ==
-          "sys-subsystem-rdma-devices-ibp2s0:1-umad.device");
+    CHECK(device_unit("/rdma/node/0002c90300000a00/uverbs") ==
+          "rdma-node-0002c90300000a00-uverbs.device");
 }
 
 // systemd-escape --path of systemd 252

@@ -122,7 +122,8 @@ class Lab:
 
     def device_units(self):
         """Names of the device units of RDMA that are plugged."""
-        out = self.run('systemctl list-units --plain --no-legend --type=device --state=plugged')
+        # without --all it hides the names of a device that do not begin with "sys-"
+        out = self.run('systemctl list-units --all --plain --no-legend --type=device --state=plugged')
         return {line.split()[0] for line in out.splitlines() if re.search('infiniband|rdma', line.split()[0])}
 
     def leftovers(self):

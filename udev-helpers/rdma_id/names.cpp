@@ -3,10 +3,21 @@
 
 #include "core/base/text.hpp"
 #include "core/naming/links.hpp"
+#include "udev-helpers/rdma_id/log.hpp"
 
 #include <algorithm>
 
 namespace rdmad::rdma_id {
+
+namespace {
+
+bool has_port_guid(const Identity& identity)
+{
+    return std::any_of(identity.ports.begin(), identity.ports.end(),
+                       [](const PortIdentity& port) { return port.guid.has_value(); });
+}
+
+} // namespace
 
 Result<Names> names_of(const Identity& identity, Claims& claims)
 {
@@ -19,26 +30,32 @@ Result<Names> names_of(const Identity& identity, Claims& claims)
         return claims.settle(
             {guid, {identity.device.index, port, identity.node, identity.sysname}});
     };
-    if (identity.node == Node::uverbs && identity.device.node_guid != 0) {
-        const auto won = wins(identity.device.node_guid, 0);
+    for (const auto& port : identity.ports) {
+        if (!port.guid)
+            continue;
+        if (port.port > most_ports && identity.node == Node::uverbs) {
+            warn("RDMA device " + identity.device.name + " has more than " +
+                 std::to_string(most_ports) + " ports: " + identity.sysname +
+                 " gets no links and units for those after");
+            break;
+        }
+        const auto won = wins(*port.guid, port.port);
         if (!won)
             return tl::unexpected<Error>(won.error());
-        if (*won)
-            names.links.push_back(naming::node_link(identity.device.node_guid));
+        if (!*won)
+            continue;
+        names.links.push_back(naming::port_link(*port.guid, node));
+        names.aliases.push_back(naming::port_alias(*port.guid, node));
     }
-    for (const auto& port : identity.ports) {
-        if (port.guid) {
-            const auto won = wins(*port.guid, port.port);
-            if (!won)
-                return tl::unexpected<Error>(won.error());
-            if (*won) {
-                names.links.push_back(naming::port_link(*port.guid, node));
-                names.aliases.push_back(naming::port_alias(*port.guid, node));
-            }
-        }
-        // A name that cannot be part of a path gets no alias; rdma-core's rules give umad its own.
-        if (identity.node != Node::umad && naming::is_safe_name(identity.device.name))
-            names.aliases.push_back(naming::device_alias(identity.device.name, port.port, node));
+    const auto node_guid = identity.device.node_guid;
+    if (identity.node != Node::uverbs || node_guid == 0 || has_port_guid(identity))
+        return names;
+    const auto won = wins(node_guid, 0);
+    if (!won)
+        return tl::unexpected<Error>(won.error());
+    if (*won) {
+        names.links.push_back(naming::node_link(node_guid));
+        names.aliases.push_back(naming::node_alias(node_guid));
     }
     return names;
 }

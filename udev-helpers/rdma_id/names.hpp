@@ -7,6 +7,7 @@
 namespace rdmad::rdma_id {
 
 /// The links and aliases that a node gets, without those that another node has a better claim to.
+/// By node GUID only where no port has a GUID.
 [[nodiscard]] Result<Names> names_of(const Identity& identity, Claims& claims);
 
 /// Puts the aliases that other rules gave the node, with blanks between, before ours.

@@ -27,10 +27,10 @@ template <typename Item>
 std::string joined(const std::vector<PortIdentity>& ports, Item item)
 {
     std::string list;
-    for (const auto& port : ports) {
-        if (!list.empty())
+    for (size_t i = 0; i < ports.size() && i < most_ports; i++) {
+        if (i > 0)
             list += ' ';
-        list += item(port);
+        list += item(ports[i]);
     }
     return list;
 }

@@ -9,6 +9,11 @@
 
 namespace rdmad::rdma_id {
 
+/// So many ports of a device have links and units of its uverbs node, and stand in lists: udevd
+/// takes 16 KiB from a program and cuts the rest off (udev_event_spawn_start(),
+/// src/udev/udev-event.c).
+constexpr uint32_t most_ports = 128;
+
 /// Links below /dev and unit aliases of a node. An RDMA device has neither: it has no node for udev
 /// to link to.
 struct Names {

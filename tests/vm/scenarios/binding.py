@@ -59,7 +59,7 @@ def five_services_stop_while_rdmad_is_dead_and_each_starts_once_when_the_adapter
 def a_service_that_stops_slowly_runs_again_though_its_adapter_was_back_before(suite):
     """With WantedBy= alone systemd drops the start (systemd issues 11526, 27549)."""
     with lab(suite) as l:
-        unit = f'sys-subsystem-rdma-ports-{A}-uverbs.device'
+        unit = f'rdma-{A}-uverbs.device'
         # six seconds, or until the adapter is back where the machine is slow
         stop = '/bin/sh -c "sleep 6; until [ -e /run/is-back ]; do sleep 0.1; done"'
         l.counted('slow', stop)
@@ -232,7 +232,7 @@ def a_port_guid_that_moves_to_another_device_is_an_unplug_and_a_return(suite):
         clone = l.pid('clone')
         l.unplug(1)
         l.until_states({'moved.service': 'inactive', 'clone.service': 'active'})
-        l.expect('unit of the link', l.show(f'sys-subsystem-rdma-ports-{A}-uverbs.device', 'ActiveState'), 'active')
+        l.expect('unit of the link', l.show(f'rdma-{A}-uverbs.device', 'ActiveState'), 'active')
         l.expect('PID of the service of the other device', l.pid('clone'), clone)
         l.plug(1, ADAPTER)
         l.until_states({'moved.service': 'active', 'clone.service': 'active'})

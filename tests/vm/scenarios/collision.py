@@ -43,7 +43,7 @@ def when_the_owner_goes_the_next_one_takes_over(suite):
             l.settle()
             l.until(f'{owner} has the links', lambda: l.port_links() == {
                 f'{A}/{node}': l.nodes_of(owner)[0 if node == 'uverbs' else 1, node] for node in NODES})
-            l.until(f'{owner} has the unit', lambda: l.show(f'sys-subsystem-rdma-ports-{A}-umad.device', 'SysFSPath').endswith(
+            l.until(f'{owner} has the unit', lambda: l.show(f'rdma-{A}-umad.device', 'SysFSPath').endswith(
                 l.nodes_of(owner)[1, 'umad'].rpartition('/')[2]))
         l.mock('del third')
         l.settle()

@@ -225,7 +225,7 @@ def two_devices_swap_their_names(suite):
     with _named(suite, 'NamePolicy=path\n') as lab:
         for slot in (1, 2, 3):
             lab.plug(slot, f'proto=ib pguid=0002c90300000{slot}01')
-            lab.service(f's{slot}', f'sys-subsystem-rdma-ports-0002c90300000{slot}01-umad.device')
+            lab.service(f's{slot}', f'rdma-0002c90300000{slot}01-umad.device')
             lab.run(f'systemctl start s{slot}')
         lab.expect('by path', [lab.in_slot(n) for n in (1, 2, 3)], [['ibp1s0'], ['ibp2s0'], ['ibp3s0']])
         pids = [lab.pid(f's{slot}') for slot in (1, 2, 3)]

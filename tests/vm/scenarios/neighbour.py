@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: LGPL-2.1-or-later
 """Beside rdma-core and systemd, overriding nothing."""
-from lab import gate, lab, Skip
+from lab import gate, lab, NODES, Skip
 
 
 def no_file_of_another_package_is_replaced(suite):
@@ -33,13 +33,25 @@ def the_alias_of_rdma_core_stays_beside_ours(suite):
         l.run('udevadm control --reload')
         l.plug(1, 'proto=ib guid=0002c90300000a00')
         name = l.in_slot(1)[0]
-        wanted = {f'sys-subsystem-rdma-devices-{name}:1-umad.device', 'sys-subsystem-rdma-ports-0002c90300000a01-umad.device',
-                  'early-uverbs0.device', 'other-umad0.device', 'sys-subsystem-rdma-ports-0002c90300000a01-uverbs.device', 'other-uverbs0.device'}
+        wanted = {f'sys-subsystem-rdma-devices-{name}:1-umad.device', 'rdma-0002c90300000a01-umad.device',
+                  'early-uverbs0.device', 'other-umad0.device', 'rdma-0002c90300000a01-uverbs.device', 'other-uverbs0.device'}
         # without --all systemctl hides the units whose names do not begin with "sys-", as they follow those that do
         plugged = 'systemctl list-units --all --plain --no-legend --type=device --state=plugged | cut -d" " -f1'
         l.until('units of all aliases', lambda: wanted <= set(l.run(plugged).split()))
         l.expect_true('links of systemd\'s 60-infiniband.rules', l.run('ls /dev/infiniband/by-ibdev') == f'uverbs-{name}',
                       l.run('ls /dev/infiniband/*'))
+
+
+def a_drop_in_counts_for_all_units_by_guid(suite):
+    with lab(suite) as l:
+        l.counted('watch')
+        l.run('mkdir /etc/systemd/system/rdma-.device.d')
+        l.vm.put('[Unit]\nWants=watch.service\n', '/etc/systemd/system/rdma-.device.d/50-watch.conf')
+        l.run('systemctl daemon-reload')
+        l.plug(1, 'proto=ib guid=0002c90300000a00')
+        l.until_active('watch')
+        l.expect('what wants it', set(l.show('watch', 'WantedBy').split()),
+                 {f'rdma-0002c90300000a01-{node}.device' for node in NODES})
 
 
 def udevd_says_nothing_of_our_rules(suite):

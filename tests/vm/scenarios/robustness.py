@@ -9,7 +9,7 @@ TRIGGER = 'udevadm trigger --settle -s infiniband -s infiniband_mad -s infiniban
 
 def _bound(lab):
     for node in NODES:
-        lab.service(f'bound-{node}', f'sys-subsystem-rdma-ports-{A}-{node}.device')
+        lab.service(f'bound-{node}', f'rdma-{A}-{node}.device')
     lab.plug(1, ADAPTER)
     for node in NODES:
         lab.until_active(f'bound-{node}')
