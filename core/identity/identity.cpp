@@ -29,7 +29,7 @@ std::optional<std::string> software_driver(uint32_t driver_id)
 Result<std::optional<std::string>> driver_of(nldev::Client& client, const sysfs::Directory& root,
                                              const sysfs::RdmaDevice& opened, uint32_t index)
 {
-    if (auto driver = opened.driver(); driver || !root.contains("class/infiniband_verbs"))
+    if (auto driver = opened.driver(); driver || !sysfs::is_uverbs_loaded(root))
         return driver;
     const auto uverbs = client.char_device("uverbs", index);
     if (!uverbs)

@@ -5,6 +5,17 @@
 
 namespace rdmad::sysfs {
 
+/// Whether the module that makes nodes is there: to ask the kernel for a node of it loads it. root
+/// is /sys.
+[[nodiscard]] inline bool is_uverbs_loaded(const Directory& root)
+{
+    return root.contains("class/infiniband_verbs");
+}
+[[nodiscard]] inline bool is_umad_loaded(const Directory& root)
+{
+    return root.contains("class/infiniband_mad");
+}
+
 /// The low half of a GID, "fe80:0000:0000:0000:0002:c903:0000:0a01" gives 0002c90300000a01. None if
 /// it is no GID.
 [[nodiscard]] std::optional<uint64_t> parse_gid_low_half(std::string_view gid);

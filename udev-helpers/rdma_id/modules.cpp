@@ -65,13 +65,13 @@ Result<void> load_modules(nldev::Client& client, const sysfs::Directory& root,
     const Lists allowed(load, lists);
     // a question that finds nobody to answer makes the kernel load rdma-client-uverbs,
     // rdma-client-umad
-    if (!root.contains("class/infiniband_verbs") && allowed.allow("ib_uverbs", identity))
+    if (!sysfs::is_uverbs_loaded(root) && allowed.allow("ib_uverbs", identity))
         if (auto node = client.char_device("uverbs", identity.device.index); !node)
             return tl::unexpected<Error>(std::move(node).error());
     const auto managed =
         std::find_if(identity.ports.begin(), identity.ports.end(),
                      [](const PortIdentity& port) { return naming::is_managed(port.link_type); });
-    if (managed != identity.ports.end() && !root.contains("class/infiniband_mad") &&
+    if (managed != identity.ports.end() && !sysfs::is_umad_loaded(root) &&
         allowed.allow("ib_umad", identity))
         if (auto node = client.char_device("umad", identity.device.index, managed->port); !node)
             return tl::unexpected<Error>(std::move(node).error());

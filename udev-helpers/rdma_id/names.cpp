@@ -26,9 +26,15 @@ Result<Names> names_of(const Identity& identity, Claims& claims)
         return names;
 
     const auto node = to_string(identity.node);
-    const auto wins = [&](uint64_t guid, uint32_t port) {
-        return claims.settle(
-            {guid, {identity.device.index, port, identity.node, identity.sysname}});
+    // port 0: the device
+    const auto add = [&](uint64_t guid, uint32_t port, std::string link, std::string alias) {
+        return claims.settle({guid, {identity.device.index, port, identity.node, identity.sysname}})
+            .map([&](bool has_won) {
+                if (!has_won)
+                    return;
+                names.links.push_back(std::move(link));
+                names.aliases.push_back(std::move(alias));
+            });
     };
     for (const auto& port : identity.ports) {
         if (!port.guid)
@@ -39,24 +45,17 @@ Result<Names> names_of(const Identity& identity, Claims& claims)
                  " gets no links and units for those after");
             break;
         }
-        const auto won = wins(*port.guid, port.port);
-        if (!won)
-            return tl::unexpected<Error>(won.error());
-        if (!*won)
-            continue;
-        names.links.push_back(naming::port_link(*port.guid, node));
-        names.aliases.push_back(naming::port_alias(*port.guid, node));
+        if (auto added = add(*port.guid, port.port, naming::port_link(*port.guid, node),
+                             naming::port_alias(*port.guid, node));
+            !added)
+            return tl::unexpected<Error>(std::move(added).error());
     }
     const auto node_guid = identity.device.node_guid;
     if (identity.node != Node::uverbs || node_guid == 0 || has_port_guid(identity))
         return names;
-    const auto won = wins(node_guid, 0);
-    if (!won)
-        return tl::unexpected<Error>(won.error());
-    if (*won) {
-        names.links.push_back(naming::node_link(node_guid));
-        names.aliases.push_back(naming::node_alias(node_guid));
-    }
+    if (auto added = add(node_guid, 0, naming::node_link(node_guid), naming::node_alias(node_guid));
+        !added)
+        return tl::unexpected<Error>(std::move(added).error());
     return names;
 }
 

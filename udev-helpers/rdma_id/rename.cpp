@@ -83,17 +83,16 @@ Result<void> refresh_nodes(nldev::Client& client, const sysfs::Directory& root,
                            Unrecorded unrecorded, const std::string& udev_run)
 {
     const Records records(udev_run, identity, old_name, unrecorded);
-    // the classes exist once their modules are loaded; to ask earlier would load them. One node
-    // that cannot be asked for does not keep the others from following.
+    // one node that cannot be asked for does not keep the others from following
     Result<void> outcome;
-    if (root.contains("class/infiniband_verbs")) {
+    if (sysfs::is_uverbs_loaded(root)) {
         auto uverbs = client.char_device("uverbs", identity.device.index);
         if (!uverbs)
             outcome = tl::unexpected<Error>(std::move(uverbs).error());
         else if (*uverbs)
             refresh(root, records, Node::uverbs, (*uverbs)->name);
     }
-    if (!root.contains("class/infiniband_mad"))
+    if (!sysfs::is_umad_loaded(root))
         return outcome;
     for (const auto& port : identity.ports) {
         auto umad = client.char_device("umad", identity.device.index, port.port);
