@@ -4,6 +4,7 @@
 #include "core/naming/unit_name.hpp"
 #include "daemon/supervisor/fields.hpp"
 
+#include <algorithm>
 #include <utility>
 
 namespace rdmad {
@@ -36,17 +37,21 @@ void Anchors::retry()
         ask();
 }
 
-/// Of one that is up it is the end, and if its node is there, another one is made.
+/// Of one that is up it is the end, and if its node is there, another one is made. When a device
+/// goes, all its anchors end, and no unit is looked at for them.
 void Anchors::on_job(const std::string& anchor)
 {
-    for (const auto& [unit, tied] : units_) {
-        const auto entry = tied.anchors.find(anchor);
-        if (entry == tied.anchors.end() || entry->second.state != State::up ||
-            !inventory_.has_node(entry->second.index, entry->second.node))
-            continue;
-        has_failed_ = true;
-        events_.on_failed();
-    }
+    const auto parts = systemd::parse_anchor_name(anchor);
+    if (!parts || !inventory_.has_node(parts->index, parts->node))
+        return;
+    const bool was_up = std::any_of(units_.begin(), units_.end(), [&](const auto& unit) {
+        const auto entry = unit.second.anchors.find(anchor);
+        return entry != unit.second.anchors.end() && entry->second.state == State::up;
+    });
+    if (!was_up)
+        return;
+    has_failed_ = true;
+    events_.on_failed();
 }
 
 systemd::Anchor Anchors::anchor_of(const std::string& unit, const Member& member) const
@@ -151,23 +156,20 @@ void Anchors::take_outcome(const std::string& unit, const std::string& anchor, c
     events_.on_changed(unit);
 }
 
-/// One that still waits for its node waits for good.
-void Anchors::end(const std::string& unit, uint32_t index, const std::string& node)
+void Anchors::forget_gone(const std::string& unit)
 {
-    std::erase_if(told_, [&](const std::string& name) {
+    std::erase_if(told_, [this](const std::string& name) {
         const auto parts = systemd::parse_anchor_name(name);
-        return parts && parts->index == index && parts->node == node;
+        return parts && !inventory_.has_node(parts->index, parts->node);
     });
     const auto found = units_.find(unit);
     if (found == units_.end())
         return;
-    std::erase_if(found->second.anchors, [&](const auto& entry) {
-        const auto& [name, anchor] = entry;
-        const bool is_it = anchor.index == index && anchor.node == node;
-        if (is_it && anchor.state == State::starting)
-            manager_->cancel_anchor(name);
-        return is_it;
-    });
+    std::set<std::string> there;
+    for (const auto& [name, anchor] : found->second.anchors)
+        if (inventory_.has_node(anchor.index, anchor.node))
+            there.insert(name);
+    untie(found->second, there);
 }
 
 void Anchors::release(const std::string& unit)

@@ -55,8 +55,8 @@ public:
     void tie(const std::string& unit, const std::vector<Member>& members);
     /// Some job of it has ended that this class did not ask for.
     void on_job(const std::string& anchor);
-    /// The node has gone: PID 1 stops what ties the unit to it.
-    void end(const std::string& unit, uint32_t index, const std::string& node);
+    /// Nodes of the unit have gone, and may be there again before it is tied anew.
+    void forget_gone(const std::string& unit);
     /// The unit is not bound any more, and keeps running.
     void release(const std::string& unit);
     /// Takes away what PID 1 had, and nobody has claimed by tie() since.

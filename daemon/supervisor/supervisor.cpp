@@ -78,7 +78,7 @@ void Supervisor::claim(uint32_t index, std::vector<Claim> claims, bool is_rename
         departures_.see(index, member.node, now_usec(CLOCK_MONOTONIC));
         // before it is there again, by the same name
         note_departures(unit, found->second);
-        anchors_.end(unit, index, member.node);
+        anchors_.forget_gone(unit);
     }
     for (const auto& [unit, member] : claims)
         bind(unit, member.binding)

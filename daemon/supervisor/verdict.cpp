@@ -299,16 +299,19 @@ bool ended_run(const Loss& loss, const Memory& memory)
            removed(loss) >= memory.began && removed(loss) <= memory.stop->went_down + failure_slack;
 }
 
+auto find_appearance(std::vector<Member>& members, const Member& wanted)
+{
+    return std::find_if(members.begin(), members.end(),
+                        [&](const Member& member) { return member.is_same_appearance(wanted); });
+}
+
 /// Forgets what went so long ago that it ended no run of which nothing is known yet.
 std::vector<Member> members_of_down(std::vector<Member> members, const Memory& memory,
                                     const Situation& situation)
 {
     for (const auto& group : situation.groups) {
         for (const auto& loss : group.lost) {
-            const auto known =
-                std::find_if(members.begin(), members.end(), [&](const Member& member) {
-                    return member.is_same_appearance(loss.member);
-                });
+            const auto known = find_appearance(members, loss.member);
             if (known == members.end() || !known->is_unused)
                 continue;
             known->is_unused = !ended_run(loss, memory);
@@ -316,10 +319,7 @@ std::vector<Member> members_of_down(std::vector<Member> members, const Memory& m
                 members.erase(known);
         }
         for (const auto& present : group.present) {
-            const auto known =
-                std::find_if(members.begin(), members.end(), [&](const Member& member) {
-                    return member.is_same_appearance(present);
-                });
+            const auto known = find_appearance(members, present);
             const bool is_unused = known == members.end() || known->is_unused;
             auto& member = known == members.end() ? members.emplace_back() : *known;
             member = present;
