@@ -102,8 +102,8 @@ def a_run_directory_that_cannot_be_written_costs_no_link(suite):
             l.run('umount /run/rdmad')
             # and with a record of who came first
             l.plug(2, clone)
-            other, = l.in_slot(2)
-            l.run(f'{TRIGGER}')
+            l.expect('clones', len(l.in_slot(2)), 1)
+            l.run(TRIGGER)
             owner = l.port_links()[f'{A}/uverbs']
             l.expect(f'owner after a {how} one', owner, l.nodes_of(name)[0, 'uverbs'])
             l.unplug(2)
