@@ -312,7 +312,8 @@ def rdmad_ends_when_there_is_nothing_to_do_and_the_next_client_or_device_starts_
     with lab(suite) as l:
         l.expect('without a device', l.states('rdmad'), ['inactive'])
         l.run('rdmactl list')
-        l.expect('after a client', l.states('rdmad'), ['active'])
+        # it answers before PID 1 has read that it is ready
+        l.until_active('rdmad')
         l.until('it ends', lambda: l.states('rdmad') == ['inactive'])
         l.plug(1, ADAPTER)
         l.until_active('rdmad')

@@ -45,6 +45,8 @@ def _make_srpt(lab):
 
 
 def _make_nfs(lab):
+    if lab.run('command -v nfsdctl', check=False) == '':
+        raise labs.Skip('nfsdctl, which nfs-utils 2.6 does not have')
     lab.run('systemctl unmask -q nfs-server nfs-mountd nfs-idmapd rpcbind.service rpcbind.socket nfsdcld 2>/dev/null; '
             'systemctl daemon-reload; modprobe -a nfsd rpcrdma; systemctl start nfs-server; nfsdctl threads 0; '
             f'nfsdctl listener +tcp:0.0.0.0:2049 +rdma:{ADDRESS}:20049; nfsdctl threads 3')
