@@ -4,7 +4,6 @@
 #include "core/naming/unit_name.hpp"
 #include "daemon/supervisor/fields.hpp"
 
-#include <algorithm>
 #include <utility>
 
 namespace rdmad {
@@ -37,21 +36,27 @@ void Anchors::retry()
         ask();
 }
 
-/// Of one that is up it is the end, and if its node is there, another one is made. When a device
-/// goes, all its anchors end, and no unit is looked at for them.
+/// Of one that is up it is the end, and of one that could not be made most likely that of an
+/// earlier one of its name. If its node is there, another one is made. When a device goes, all its
+/// anchors end, and no unit is looked at for them.
 void Anchors::on_job(const std::string& anchor)
 {
     const auto parts = systemd::parse_anchor_name(anchor);
     if (!parts || !inventory_.has_node(parts->index, parts->node))
         return;
-    const bool was_up = std::any_of(units_.begin(), units_.end(), [&](const auto& unit) {
-        const auto entry = unit.second.anchors.find(anchor);
-        return entry != unit.second.anchors.end() && entry->second.state == State::up;
-    });
-    if (!was_up)
+    for (auto& [unit, tied] : units_) {
+        const auto entry = tied.anchors.find(anchor);
+        if (entry == tied.anchors.end() || entry->second.state == State::starting)
+            continue;
+        if (entry->second.state == State::failed) {
+            tied.anchors.erase(entry);
+            events_.on_changed(unit);
+        } else {
+            has_failed_ = true;
+            events_.on_failed();
+        }
         return;
-    has_failed_ = true;
-    events_.on_failed();
+    }
 }
 
 systemd::Anchor Anchors::anchor_of(const std::string& unit, const Member& member) const
