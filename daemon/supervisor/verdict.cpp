@@ -179,10 +179,20 @@ std::string waits_for(const Group& group, const std::string& port)
     return "waits for " + (has_each_port ? port : "the " + node + " node of " + port);
 }
 
-std::string missing_of(const Group& group)
+/// Whether the unit ran with it, as far as known by now: a run that nobody saw may have ended with
+/// it.
+bool ran_with(const Loss& loss, const Memory& memory)
 {
-    const auto missing = std::find_if(group.lost.begin(), group.lost.end(), [](const Loss& loss) {
-        return was_used(loss) && !loss.is_back;
+    const auto& stop = memory.stop;
+    return was_used(loss) ||
+           (stop && stop->cause == Stop::Cause::unplug && removed(loss) >= memory.began &&
+            removed(loss) <= stop->went_down + failure_slack);
+}
+
+std::string missing_of(const Group& group, const Memory& memory)
+{
+    const auto missing = std::find_if(group.lost.begin(), group.lost.end(), [&](const Loss& loss) {
+        return ran_with(loss, memory) && !loss.is_back;
     });
     if (group.require == Require::all && missing != group.lost.end())
         return "waits for the return of " + describe(missing->member);
@@ -220,7 +230,7 @@ Obstacle obstacle_of(const Memory& memory, const Situation& situation)
         memory.file_state != "disabled")
         return {"was disabled since it ran"};
     for (const auto& group : situation.groups) {
-        if (auto missing = missing_of(group); !missing.empty())
+        if (auto missing = missing_of(group, memory); !missing.empty())
             return {std::move(missing)};
         if (group.restart == config::Restart::no)
             return {"is left to others to start: Restart=no"};
@@ -292,13 +302,6 @@ Verdict judge_down(Memory memory, const Situation& situation)
             is_stopping ? "starts as soon as it has stopped" : "is being started", true};
 }
 
-/// The unit ran with it, as it turned out.
-bool ended_run(const Loss& loss, const Memory& memory)
-{
-    return memory.stop && memory.stop->cause == Stop::Cause::unplug &&
-           removed(loss) >= memory.began && removed(loss) <= memory.stop->went_down + failure_slack;
-}
-
 auto find_appearance(std::vector<Member>& members, const Member& wanted)
 {
     return std::find_if(members.begin(), members.end(),
@@ -314,7 +317,7 @@ std::vector<Member> members_of_down(std::vector<Member> members, const Memory& m
             const auto known = find_appearance(members, loss.member);
             if (known == members.end() || !known->is_unused)
                 continue;
-            known->is_unused = !ended_run(loss, memory);
+            known->is_unused = !ran_with(loss, memory);
             if (known->is_unused && removed(loss) + telling_time < situation.now_monotonic)
                 members.erase(known);
         }
@@ -363,9 +366,11 @@ std::vector<Member> members_after(const std::vector<Member>& before, bool was_up
             const bool is_settled = loss.is_back && !is_evicted && (!is_up || runs_on);
             // a run that rdmad sees late may have had it
             const bool began_with = removed(loss) != 0 && removed(loss) >= verdict.memory.began;
-            if (!is_settled && (keeps_lost || !is_up || began_with ||
+            if (is_settled || !(keeps_lost || !is_up || began_with ||
                                 verdict.action == Action::stop || is_evicted))
-                members.push_back(loss.member);
+                continue;
+            members.push_back(loss.member);
+            members.back().is_unused = loss.member.is_unused && !(is_up && began_with);
         }
     }
     return members;

@@ -364,12 +364,32 @@ TEST_CASE("a start that came to nothing ended with no port that it was not to ha
 
 TEST_CASE("a port that a unit did not run with is not waited for", "[verdict]")
 {
-    const Group group = {
-        .present = {port("b")}, .lost = {lost(unused(port("a")), ended + 1)}, .is_anchored = true};
+    // so long after the stop that the unit cannot have failed of it
+    const Group group = {.present = {port("b")},
+                         .lost = {lost(unused(port("a")), ended + 5 * second + 1)},
+                         .is_anchored = true};
     CHECK(look({.is_known = true}, never_ran(), {group}).action == Action::start);
     CHECK(look(of_unplugged(), down(), {group}).action == Action::start);
     // nor is the unit stopped for it
     CHECK(look(of_asked(), running(300 * second), {group}).action == Action::none);
+}
+
+TEST_CASE("a port that ended a run that nobody saw is waited for at once", "[verdict]")
+{
+    auto before = of_running();
+    before.was_up = false;
+    before.began = began - 10 * second;
+    const auto look_at = [&](uint64_t removed, bool is_back) {
+        const Group group = {.present = {port("b")},
+                             .lost = {lost(unused(port("a")), removed, is_back)},
+                             .is_anchored = true};
+        return look(before, down(), {group});
+    };
+    const auto verdict = look_at(ended, false);
+    CHECK(cause_of(verdict) == Stop::Cause::unplug);
+    CHECK(verdict.action == Action::none);
+    CHECK(verdict.reason.find("waits for the return of") == 0);
+    CHECK(look_at(ended, true).action == Action::start);
 }
 
 TEST_CASE("where one port would do, all that it ran with had to go", "[verdict]")
@@ -697,6 +717,9 @@ TEST_CASE("what a unit runs with is known after each look", "[verdict]")
     // unless it went after the run had begun, which is seen late
     auto late_loss = one_left;
     late_loss.lost[0].member.removed = runs.memory.began;
+    CHECK(after(false, runs, late_loss) == before);
+    // and then it is one of those that it ran with
+    late_loss.lost[0].member.is_unused = true;
     CHECK(after(false, runs, late_loss) == before);
     late_loss.lost[0].member.removed = 0;
     CHECK(after(false, runs, late_loss) == Members{port("a")});
