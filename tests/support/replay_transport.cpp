@@ -246,6 +246,8 @@ Result<void> CapturedKernel::send(std::string_view message)
         answer(returned(request));
     else if (request.command == RDMA_NLDEV_CMD_SET)
         answer(capture_.datagrams(rename(request)));
+    else if (request.command == RDMA_NLDEV_CMD_GET_CHARDEV)
+        answer(capture_.datagrams(label_of(request))); // which names no device
     else
         answer(renamed(is_dump ? dump() : capture_.datagrams(label_of(request))));
     return ReplayTransport::send(message);

@@ -22,7 +22,7 @@ const std::string function = "devices/pci0000:00/0000:03:00.0";
 struct Bench {
     FixtureTree tree;
     Identity identity;
-    KnownNames known{tree.path("run/rdmad")};
+    NameRecords records{tree.path("run/rdmad")};
     config::Facts host = {};
     std::optional<Scheme> asked = {};
     std::optional<LinkFiles> files = {};
@@ -84,7 +84,7 @@ struct Bench {
         files.emplace(tree.path());
         const auto root = tree.root();
         const auto device = must_find(sysfs::RdmaDevice::open(root, identity.device.name));
-        return decide_name({root, *files, host, known, asked, tree.path("run/udev")}, device,
+        return decide_name({root, *files, host, records, asked, tree.path("run/udev")}, device,
                            identity);
     }
     List candidates()
@@ -241,7 +241,7 @@ TEST_CASE("a file matches by the name before rdmad gave it one", "[decision]")
 {
     Bench bench;
     bench.is_called("ibp3s0");
-    bench.known.remember({4, 0}, {"mlx5_0", "ibp3s0"});
+    bench.records.write({4, 0}, {"mlx5_0", "ibp3s0"});
     CHECK(bench.matches("OriginalName=mlx5_0"));
     CHECK_FALSE(bench.matches("OriginalName=ibp3s0"));
     CHECK(bench.decide().original == "mlx5_0");
@@ -250,7 +250,7 @@ TEST_CASE("a file matches by the name before rdmad gave it one", "[decision]")
 TEST_CASE("the record of another device does not count", "[decision]")
 {
     Bench bench;
-    bench.known.remember({5, 0}, {"mlx5_7", "ibp3s0"});
+    bench.records.write({5, 0}, {"mlx5_7", "ibp3s0"});
     bench.links("NamePolicy=keep kernel\n");
     CHECK(bench.decide().original == "mlx5_0");
     CHECK(bench.candidates() == List{"mlx5_0"});
@@ -287,7 +287,7 @@ TEST_CASE("policy keep keeps a name that somebody gave after rdmad", "[decision]
 {
     Bench bench;
     bench.links("NamePolicy=keep path\nName=x\n");
-    bench.known.remember({4, 0}, {"mlx5_0", "rocep3s0"});
+    bench.records.write({4, 0}, {"mlx5_0", "rocep3s0"});
     bench.is_called("storage");
     const auto decision = bench.decide();
     CHECK(decision.candidates() == List{"storage"});
@@ -300,12 +300,12 @@ TEST_CASE("policy keep does not keep what rdmad or the kernel gave", "[decision]
     bench.links("NamePolicy=keep path\n");
     SECTION("rdmad")
     {
-        bench.known.remember({4, 0}, {"mlx5_0", "old"});
+        bench.records.write({4, 0}, {"mlx5_0", "old"});
         bench.is_called("old");
     }
     SECTION("the kernel")
     {
-        bench.known.remember({4, 0}, {"mlx5_0", "old"});
+        bench.records.write({4, 0}, {"mlx5_0", "old"});
     }
     SECTION("without a record")
     {
@@ -324,7 +324,7 @@ TEST_CASE("without policy keep a name that somebody gave does not stay", "[decis
 {
     Bench bench;
     bench.links("NamePolicy=path\n");
-    bench.known.remember({4, 0}, {"mlx5_0", "rocep3s0"});
+    bench.records.write({4, 0}, {"mlx5_0", "rocep3s0"});
     bench.is_called("storage");
     CHECK(bench.candidates() == List{"rocep3s0"});
 }
@@ -333,7 +333,7 @@ TEST_CASE("policy keep behind one that gives no name keeps", "[decision]")
 {
     Bench bench;
     bench.links("NamePolicy=slot keep path\n");
-    bench.known.remember({4, 0}, {"mlx5_0", "rocep3s0"});
+    bench.records.write({4, 0}, {"mlx5_0", "rocep3s0"});
     bench.is_called("storage");
     CHECK(bench.candidates() == List{"storage"});
 }
@@ -342,7 +342,7 @@ TEST_CASE("a policy before keep goes before it", "[decision]")
 {
     Bench bench;
     bench.links("NamePolicy=path keep guid\nName=x\n");
-    bench.known.remember({4, 0}, {"mlx5_0", "rocep3s0"});
+    bench.records.write({4, 0}, {"mlx5_0", "rocep3s0"});
     bench.is_called("storage");
     CHECK(bench.candidates() == List{"rocep3s0", "storage"});
 }
@@ -351,7 +351,7 @@ TEST_CASE("policy keep does not keep the name for the moment of a swap", "[decis
 {
     Bench bench;
     bench.links("NamePolicy=keep path\n");
-    bench.known.remember({4, 0}, {"mlx5_0", "rocep3s0"});
+    bench.records.write({4, 0}, {"mlx5_0", "rocep3s0"});
     bench.is_called(naming::temporary_name(4));
     CHECK(bench.candidates() == List{"rocep3s0"});
 }
@@ -361,7 +361,7 @@ TEST_CASE("policy kernel gives the original name", "[decision]")
     Bench bench;
     bench.links("NamePolicy=kernel\n");
     CHECK(bench.candidates() == List{"mlx5_0"});
-    bench.known.remember({4, 0}, {"mlx5_9", "ibp3s0"});
+    bench.records.write({4, 0}, {"mlx5_9", "ibp3s0"});
     CHECK(bench.candidates() == List{"mlx5_9"});
     bench.is_called("storage");
     CHECK(bench.candidates() == List{"mlx5_9"});
@@ -415,7 +415,7 @@ TEST_CASE("a specifier stands for what the device is", "[decision]")
         {"a%l", "ap0"},
     }));
     Bench bench;
-    bench.known.remember({4, 0}, {"mlx5_9", "old"});
+    bench.records.write({4, 0}, {"mlx5_9", "old"});
     bench.links("Name="s + c.name + "\n");
     CHECK(bench.candidates() == List{c.expected});
 }
@@ -576,7 +576,7 @@ TEST_CASE("a device that is called after its network device waits until udev kno
     const auto waits = [&] {
         const auto decision = bench.decide();
         CHECK(decision.keeps.empty() == !decision.candidates().empty());
-        CHECK(decision.waits == !decision.keeps.empty());
+        CHECK((decision.wait == Wait::for_netdev) == !decision.keeps.empty());
         return decision.keeps == "its network device ens3np0 has not got its own name yet";
     };
     SECTION("by policy")
@@ -632,10 +632,10 @@ TEST_CASE("a device that a file may match by Property= waits where no property i
     Bench bench;
     bench.file("10-role.link", "[Match]\nProperty=ROLE=x\n[Link]\nName=x\n");
     bench.links("NamePolicy=path\n");
-    CHECK(bench.decide().waits);
+    CHECK(bench.decide().wait == Wait::for_own_event);
     CHECK(bench.candidates().empty());
     bench.host.property = [](const std::string&) { return std::nullopt; };
-    CHECK_FALSE(bench.decide().waits);
+    CHECK(bench.decide().wait == Wait::no);
     CHECK(bench.candidates() == List{"rocep3s0"});
     // one that does not match by another key tells all that is needed
     bench.host.property = nullptr;

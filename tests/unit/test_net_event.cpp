@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-#include "tests/support/fixture_tree.hpp"
+#include "tests/support/fake_host.hpp"
 #include "tests/support/must.hpp"
 #include "tests/support/open_hook.hpp"
-#include "tests/support/replay_transport.hpp"
+#include "udev-helpers/rdma_id/name_records.hpp"
 #include "udev-helpers/rdma_id/net_event.hpp"
 
 using namespace rdmad;
@@ -12,34 +12,36 @@ using namespace rdmad::test;
 namespace {
 
 const std::string adapter = "devices/pci0000:00/0000:02:00.0";
-const std::string ib0 = adapter + "/net/ib0";
 
 /// Device 0 of the captures, on an adapter that has an IPoIB device on port 2.
 struct Bench {
-    FixtureTree tree;
-    CapturedKernel kernel{"7.2"};
-    nldev::Client client{kernel};
-    IndexHints hints{tree.path("run"), true};
+    FakeHost host{"7.2"};
+    std::string netdev = adapter + "/net/ib0";
 
     Bench()
     {
-        tree.file(ib0 + "/type", "32\n");
-        tree.file(ib0 + "/dev_port", "1\n");
-        tree.link(ib0 + "/device", "../../../0000:02:00.0");
-        tree.directory(adapter + "/infiniband/mixed");
-        tree.link("class/infiniband/mixed", "../../" + adapter + "/infiniband/mixed");
+        host.properties["SUBSYSTEM"] = "net";
+        host.sys.file(netdev + "/type", "32\n");
+        host.sys.file(netdev + "/dev_port", "1\n");
+        host.sys.link(netdev + "/device", "../../../0000:02:00.0");
+        host.sys.link(adapter + "/infiniband", "../../../class/infiniband-of-adapter");
+        host.sys.directory("class/infiniband-of-adapter/mixed");
     }
+    /// The kernel changes the names that it shows one after the other.
     void rename(const std::string& from, const std::string& to)
     {
-        nldev::Client other(kernel);
+        nldev::Client other(host);
         REQUIRE(other.rename(0, to).has_value());
-        tree.rename(adapter + "/infiniband/" + from, adapter + "/infiniband/" + to);
-        tree.remove("class/infiniband/" + from);
-        tree.link("class/infiniband/" + to, "../../" + adapter + "/infiniband/" + to);
+        host.sys.rename("class/infiniband-of-adapter/" + from,
+                        "class/infiniband-of-adapter/" + to);
     }
     Result<std::optional<RdmaOfNetdev>> find()
     {
-        return find_rdma_of_ipoib(client, tree.root(), "/" + ib0, hints);
+        return find_rdma_of_ipoib(host.context, "/" + netdev);
+    }
+    [[nodiscard]] std::string follow()
+    {
+        return must(follow_net_event(host.context, "/" + netdev));
     }
 };
 
@@ -70,9 +72,13 @@ TEST_CASE("a rename that the kernel takes its time for is waited for, for IPoIB"
 {
     Bench bench;
     // its name in the class changes first
-    bench.tree.remove("class/infiniband/mixed");
+    bench.host.sys.rename("class/infiniband/mixed", "class/infiniband/ibp2s0");
     const OpenHook hook(
-        "class/infiniband/mixed", OpenHook::When::before, [&] { bench.rename("mixed", "ibp2s0"); },
+        "class/infiniband/mixed", OpenHook::When::before,
+        [&] {
+            bench.host.sys.rename("class/infiniband/ibp2s0", "class/infiniband/mixed");
+            bench.rename("mixed", "ibp2s0");
+        },
         6);
     CHECK(must_find(bench.find()).device.name == "ibp2s0");
     CHECK(hook.has_run());
@@ -82,10 +88,69 @@ TEST_CASE("an IPoIB device whose RDMA device goes meanwhile has none", "[net_eve
 {
     Bench bench;
     const OpenHook hook("class/infiniband/mixed", OpenHook::When::before, [&] {
-        bench.kernel.remove(0);
-        bench.tree.remove("class/infiniband/mixed");
-        bench.tree.remove(adapter + "/infiniband/mixed");
+        bench.host.remove(0);
+        bench.host.sys.remove("class/infiniband/mixed");
+        bench.host.sys.remove("class/infiniband-of-adapter/mixed");
     });
     CHECK_FALSE(must(bench.find()).has_value());
     CHECK(hook.has_run());
+}
+
+TEST_CASE("an IPoIB device is called after its RDMA device, which gets its own name first",
+          "[net_event]")
+{
+    Bench bench;
+    bench.host.wish(0, "Name=fabric\nIPoIBName=yes\n");
+    const OpenHook hook("class/infiniband/fabric", OpenHook::When::before, [&] {
+        bench.host.sys.rename("class/infiniband-of-adapter/mixed",
+                              "class/infiniband-of-adapter/fabric");
+    });
+    CHECK(bench.follow() == "ID_RDMA_IPOIB_NAME=ipofabricp2\n");
+    CHECK(bench.host.name_of(0) == "fabric");
+}
+
+TEST_CASE("an IPoIB device whose name would not fit, or is not asked for, has none", "[net_event]")
+{
+    Bench bench;
+    bench.host.wish(0, GENERATE("Name=much-too-long\nIPoIBName=yes\n", "Name=fabric\n"));
+    CHECK(bench.follow().empty());
+    CHECK(bench.host.name_of(0) != "mixed");
+}
+
+TEST_CASE("a network device names the RDMA devices that waited for it, and no others",
+          "[net_event]")
+{
+    Bench bench;
+    bench.host.sys.file(bench.netdev + "/type", "1\n");
+    bench.host.wish(0, "Name=fabric\n");
+    const NameRecords records(bench.host.paths.rdmad);
+    const DeviceId id{0, bench.host.inode(0)};
+    SECTION("nothing is known of it: its own event comes")
+    {
+        CHECK(bench.follow().empty());
+        CHECK(bench.host.name_of(0) == "mixed");
+    }
+    SECTION("its name is decided")
+    {
+        records.write(id, {"mixed", "mixed"});
+        CHECK(bench.follow().empty());
+        CHECK(bench.host.name_of(0) == "mixed");
+    }
+    SECTION("it waits")
+    {
+        records.write(id, {"mixed"});
+        CHECK(bench.follow().empty());
+        CHECK(bench.host.name_of(0) == "fabric");
+        CHECK(records.find(id).value().given == "fabric");
+    }
+    SECTION("it waits for an event of its own, which has its properties")
+    {
+        bench.host.sys.file("class/infiniband/mixed/uevent", "");
+        bench.host.image.file("etc/rdmad/link.d/0-role.link",
+                              "[Match]\nProperty=ROLE=storage\n[Link]\nName=storage\n");
+        records.write(id, {"mixed"});
+        CHECK(bench.follow().empty());
+        CHECK(bench.host.name_of(0) == "mixed");
+        CHECK(bench.host.take_trigger("infiniband/mixed") == "add");
+    }
 }

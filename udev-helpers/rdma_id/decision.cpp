@@ -79,19 +79,20 @@ bool has_policy(const config::LinkFile& file, Policy policy)
     return std::find(file.policies.begin(), file.policies.end(), policy) != file.policies.end();
 }
 
-/// The name if somebody renamed the device after us, else empty. Before us, a user's name cannot be
-/// told from the kernel's.
-std::string renamed_to(const std::optional<KnownName>& known, const nldev::Device& device)
+/// Returns the name if somebody renamed the device after rdmad, else an empty string. Before that a
+/// user's name cannot be told from the kernel's.
+std::string renamed_to(const std::optional<NameRecord>& record, const nldev::Device& device)
 {
-    const bool by_user = known && device.name != known->given && device.name != known->original &&
+    const bool by_user = record && device.name != record->given &&
+                         device.name != record->original &&
                          device.name != naming::temporary_name(device.index);
     return by_user ? device.name : "";
 }
 
-/// Whether udev is still to process the network device of an RDMA device, and maybe rename it: it
-/// has no record of it yet, or one from the midst of a rename, which the "move" event replaces
-/// (rename_netif(), src/udev/udev-event.c); or that has just been renamed. Only for one on the same
-/// parent, whose event leads here again.
+/// Returns true if udev has yet to process the network device of an RDMA device, and may rename it:
+/// udev has no record of it yet, or one from the midst of a rename, which the "move" event replaces
+/// (rename_netif(), src/udev/udev-event.c); or the network device has just been renamed. Only for
+/// one on the same parent, whose event decides anew.
 bool is_on_its_way(const DecisionInput& input, const std::string& netdev,
                    const std::string& rdma_device)
 {
@@ -140,8 +141,7 @@ public:
     }
 
 private:
-    /// The name of a network device that udev is about to rename is none to be called after; the
-    /// event of the network device decides anew.
+    /// Returns true if the network device is about to be renamed: its event decides anew.
     [[nodiscard]] bool must_wait()
     {
         if (!place_.netdev || !decision_.candidates().empty() ||
@@ -149,7 +149,7 @@ private:
             return false;
         decision_.keeps = "its network device " + text::escape_terminal(*place_.netdev) +
                           " has not got its own name yet";
-        decision_.waits = true;
+        decision_.wait = Wait::for_netdev;
         return true;
     }
 
@@ -181,7 +181,7 @@ private:
 
 } // namespace
 
-Appearance appearance_of(const Identity& identity)
+DeviceId id_of(const Identity& identity)
 {
     return {identity.device.index, identity.inode};
 }
@@ -199,9 +199,9 @@ std::vector<std::string> Decision::candidates() const
 Decision decide_name(const DecisionInput& input, const sysfs::RdmaDevice& device,
                      const Identity& identity)
 {
-    const auto known = input.known.find(appearance_of(identity));
+    const auto record = input.records.find(id_of(identity));
     Decision decision;
-    decision.original = known ? known->original : identity.device.name;
+    decision.original = record ? record->original : identity.device.name;
     if (identity.device.name_assign_type == chosen_by_user)
         decision.keeps = "a user chose its name when the device was made";
 
@@ -217,7 +217,7 @@ Decision decide_name(const DecisionInput& input, const sysfs::RdmaDevice& device
     }
     if (!facts.property && decision.file->match.asks_for_property()) {
         decision.keeps = "a file may match it by Property=, which only an event of its own tells";
-        decision.waits = true;
+        decision.wait = Wait::for_own_event;
         return decision;
     }
     const auto scheme = decision.file->scheme.value_or(naming::Scheme::v1);
@@ -229,7 +229,7 @@ Decision decide_name(const DecisionInput& input, const sysfs::RdmaDevice& device
     if (wanted != options)
         location = locate(input.root, device, identity, wanted);
     Decider(input, facts, identity, location.place, decision)
-        .run(renamed_to(known, identity.device));
+        .run(renamed_to(record, identity.device));
     return decision;
 }
 
@@ -238,8 +238,8 @@ Decision decide_name_of_other(const DecisionInput& input, const sysfs::RdmaDevic
 {
     auto host = input.host;
     host.property = nullptr;
-    const DecisionInput of_other{input.root,  input.files,        host,
-                                 input.known, input.scheme_asked, input.udev_run};
+    const DecisionInput of_other{input.root,    input.files,        host,
+                                 input.records, input.scheme_asked, input.udev_run};
     return decide_name(of_other, device, identity);
 }
 

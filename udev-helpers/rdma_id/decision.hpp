@@ -3,49 +3,57 @@
 
 #include "core/config/link_file.hpp"
 #include "udev-helpers/rdma_id/identity.hpp"
-#include "udev-helpers/rdma_id/known_names.hpp"
 #include "udev-helpers/rdma_id/link_files.hpp"
+#include "udev-helpers/rdma_id/name_records.hpp"
 
 namespace rdmad::rdma_id {
 
-/// A policy or Name=, and what came of it.
+/// A policy or Name=, and the name that it gave or why it gave none.
 struct Attempt {
     std::string by; ///< "path", "Name="
     naming::Composed outcome;
 };
 
+/// Why a name is not decided yet.
+enum class Wait {
+    no,
+    for_netdev,   ///< udev has not named the network device yet that the device is called after
+    for_own_event ///< a file asks for a udev property, which this event does not have
+};
+
 /// What a device should be called.
 struct Decision {
-    const config::LinkFile* file = nullptr; ///< none: no file matches
+    const config::LinkFile* file = nullptr; ///< nullptr if no file matches
     naming::Scheme scheme = naming::Scheme::v1;
     std::string original; ///< its name before we gave it one
     std::vector<Attempt> attempts =
         {};                 ///< in the order in which they count; those with a name are to be tried
     std::string keeps = {}; ///< why the name stays whatever the attempts gave, if it does
-    bool waits = false;     ///< it keeps its name until another event decides
+    Wait wait = Wait::no;   ///< the device keeps its name until another event decides
 
-    /// The names to try, up to the one that the device has. Empty: it keeps that.
+    /// Returns the names to try in order; the device keeps its own if it comes to that. Empty if
+    /// the device keeps its name.
     [[nodiscard]] std::vector<std::string> candidates() const;
 };
 
-/// What is there to decide by. All must outlive the call.
+/// What a decision depends on beside the device. All must outlive the call.
 struct DecisionInput {
     const sysfs::Directory& root;
     const LinkFiles& files;
     const config::Facts& host; ///< see host_facts()
-    const KnownNames& known;
+    const NameRecords& records;
     std::optional<naming::Scheme> scheme_asked = {};
     std::string udev_run = {}; ///< /run/udev: tells which network devices have their names
 };
 
-/// By what KnownNames knows a device.
-[[nodiscard]] Appearance appearance_of(const Identity& identity);
+[[nodiscard]] DeviceId id_of(const Identity& identity);
 
-/// identity is that of the device itself, not of a node.
+/// Decides on the name of a device. identity is that of the device itself, not of a node.
 [[nodiscard]] Decision decide_name(const DecisionInput& input, const sysfs::RdmaDevice& device,
                                    const Identity& identity);
 
-/// The same for a device that the event that runs is not about: that tells none of its properties.
+/// Decides on the name of a device that the running event is not about, whose udev properties are
+/// unknown, therefore.
 [[nodiscard]] Decision decide_name_of_other(const DecisionInput& input,
                                             const sysfs::RdmaDevice& device,
                                             const Identity& identity);

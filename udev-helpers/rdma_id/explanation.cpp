@@ -2,10 +2,10 @@
 #include "udev-helpers/rdma_id/explanation.hpp"
 
 #include "core/base/text.hpp"
+#include "udev-helpers/rdma_id/ensure_name.hpp"
 #include "udev-helpers/rdma_id/ipoib.hpp"
+#include "udev-helpers/rdma_id/naming_input.hpp"
 #include "udev-helpers/rdma_id/udev_record.hpp"
-
-#include <functional>
 
 namespace rdmad::rdma_id {
 
@@ -22,7 +22,7 @@ std::string explain_attempts(const Decision& decision)
     return text;
 }
 
-/// Of the first port, after the name that the device has now.
+/// Explains the name of an IPoIB device on the first port, after the name that the device has now.
 std::string explain_ipoib(const Identity& identity, const Decision& decision,
                           const std::string& kernel_command_line)
 {
@@ -39,7 +39,7 @@ std::string explain_ipoib(const Identity& identity, const Decision& decision,
     return text;
 }
 
-/// Whether the device that has a name would give it up if another one wanted it.
+/// Returns true if the device that has a name would give it up if another one wanted it.
 bool gives_up(nldev::Client& client, const DecisionInput& input, const nldev::Device& holder)
 {
     const auto there = look_at(client, input.root, holder.index);
@@ -50,8 +50,8 @@ bool gives_up(nldev::Client& client, const DecisionInput& input, const nldev::De
     return !candidates.empty() && candidates[0] != holder.name;
 }
 
-std::string verdict(nldev::Client& client, const DecisionInput& input, const nldev::Device& device,
-                    const Decision& decision)
+std::string explain_outcome(const Context& context, const DecisionInput& input,
+                            const nldev::Device& device, const Decision& decision)
 {
     if (!decision.keeps.empty())
         return "It keeps its name: " + decision.keeps + ".\n";
@@ -59,11 +59,13 @@ std::string verdict(nldev::Client& client, const DecisionInput& input, const nld
     for (const auto& name : decision.candidates()) {
         if (name == device.name)
             return text + "It is called that already.\n";
-        const auto holder = client.find_device(name);
-        if (!holder || !*holder)
+        const auto holder = find_holder(context, name);
+        if (!holder)
+            return text + name + " has another device: " + holder.error().message() + ".\n";
+        if (!*holder)
             return text + "It would be called " + name + ".\n";
         const auto who = "the device with index " + std::to_string((*holder)->index);
-        if (gives_up(client, input, **holder))
+        if (gives_up(context.client, input, **holder))
             return text + "It would be called " + name + ", after " + who + " has given that up.\n";
         text += text::escape_terminal(name) + " is taken: " + who + " keeps it.\n";
     }
@@ -72,9 +74,8 @@ std::string verdict(nldev::Client& client, const DecisionInput& input, const nld
     return text + "It keeps its name.\n";
 }
 
-/// Properties that udev remembers of the last event of an RDMA device.
-std::function<std::optional<std::string>(const std::string&)>
-recorded_properties(const std::string& name, const std::string& udev_run)
+/// Returns the properties that udev recorded in the last event of an RDMA device.
+EventProperties recorded_properties(const std::string& name, const std::string& udev_run)
 {
     return [record = UdevRecord::read(udev_run, "+infiniband:" + name)](const std::string& key) {
         return record ? record->property(key) : std::nullopt;
@@ -83,17 +84,16 @@ recorded_properties(const std::string& name, const std::string& udev_run)
 
 } // namespace
 
-Result<std::string> explain_name(nldev::Client& client, const sysfs::Directory& root,
-                                 uint32_t index, const RunPaths& run)
+Result<std::string> explain_name(const Context& context, uint32_t index)
 {
-    const auto there = look_at(client, root, index);
+    const auto there = look_at(context.client, context.root, index);
     if (!there)
         return tl::unexpected<Error>(there.error());
     if (!*there)
         return "";
     const auto& [subject, identity] = **there;
-    NamingInput inputs(root, run);
-    inputs.host.property = recorded_properties(identity.device.name, run.udev);
+    NamingInput inputs(context);
+    inputs.host.property = recorded_properties(identity.device.name, context.paths.udev);
     const auto decision = decide_name(inputs.input, subject.device, identity);
     std::string text = text::escape_terminal(identity.device.name);
     if (decision.original != identity.device.name)
@@ -101,7 +101,7 @@ Result<std::string> explain_name(nldev::Client& client, const sysfs::Directory& 
     text += "\n";
     for (const auto& problem : inputs.problems())
         text += problem + "\n";
-    const auto end = verdict(client, inputs.input, identity.device, decision);
+    const auto end = explain_outcome(context, inputs.input, identity.device, decision);
     if (!decision.file)
         return text + "No .link file matches it.\n" + end;
     text += "Matched by " + decision.file->path + ", naming scheme " +

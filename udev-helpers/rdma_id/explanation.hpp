@@ -1,13 +1,12 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 #pragma once
 
-#include "udev-helpers/rdma_id/naming_input.hpp"
+#include "udev-helpers/rdma_id/context.hpp"
 
 namespace rdmad::rdma_id {
 
-/// What name the .link files decide on for a device and why, for a person. Changes nothing. Empty
-/// if the device has gone.
-[[nodiscard]] Result<std::string> explain_name(nldev::Client& client, const sysfs::Directory& root,
-                                               uint32_t index, const RunPaths& run);
+/// Explains to a person which name the .link files give a device and why. Changes nothing. Returns
+/// an empty string if the device is gone.
+[[nodiscard]] Result<std::string> explain_name(const Context& context, uint32_t index);
 
 } // namespace rdmad::rdma_id

@@ -6,7 +6,6 @@
 #include "udev-helpers/rdma_id/program.hpp"
 
 #include <climits>
-#include <cstdlib>
 #include <unistd.h>
 
 namespace rdmad::rdma_id {
@@ -16,19 +15,19 @@ namespace {
 constexpr char detect_virt[] = "/usr/bin/systemd-detect-virt";
 
 /// Empty if there is no such file.
-std::string word_in(const char* path)
+std::string word_in(const std::string& path)
 {
     return std::string(text::trim(read_file(path).value_or("")));
 }
 
 /// What the kernel has, or where nobody has told it yet, as in an initrd, what it will be told.
-std::string host_name()
+std::string host_name(const std::string& root)
 {
     char name[HOST_NAME_MAX + 1] = {};
     if (gethostname(name, sizeof name - 1) == 0 && name[0] != '\0' &&
         std::string_view(name) != "(none)")
         return name;
-    return word_in("/etc/hostname");
+    return word_in(root + "/etc/hostname");
 }
 
 /// "none" without the program, as it is not in every initrd.
@@ -46,27 +45,18 @@ std::string virtualization()
     return machine == "none" ? machine : "vm " + machine;
 }
 
-/// The event of a network device has the properties of that.
-bool is_event_of_rdma_device()
-{
-    const char* subsystem = getenv("SUBSYSTEM");
-    return subsystem && std::string_view(subsystem).starts_with("infiniband");
-}
-
 } // namespace
 
-config::Facts host_facts()
+config::Facts host_facts(const EventProperties& event, const std::string& root)
 {
     config::Facts facts;
-    facts.host = host_name();
-    facts.machine_id = word_in("/etc/machine-id");
-    facts.kernel_command_line = word_in("/proc/cmdline");
+    facts.host = host_name(root);
+    facts.machine_id = word_in(root + "/etc/machine-id");
+    facts.kernel_command_line = word_in(root + "/proc/cmdline");
     facts.virtualization = virtualization;
-    if (is_event_of_rdma_device())
-        facts.property = [](const std::string& key) {
-            const char* value = getenv(key.c_str());
-            return value ? std::optional<std::string>(value) : std::nullopt;
-        };
+    // an event of a network device has the properties of that
+    if (event("SUBSYSTEM").value_or("").starts_with("infiniband"))
+        facts.property = event;
     return facts;
 }
 

@@ -3,17 +3,20 @@
 
 #include "core/config/match.hpp"
 #include "core/naming/device_name.hpp"
+#include "udev-helpers/rdma_id/context.hpp"
 
 namespace rdmad::rdma_id {
 
-/// What .link files can ask about the machine: host name, machine ID, kernel command line and
-/// virtualization; and in an event of an RDMA device or a node of one, its udev properties.
-[[nodiscard]] config::Facts host_facts();
+/// Returns what .link files can ask about the machine: host name, machine ID, kernel command line
+/// and virtualization; and, in an event of an RDMA device or a node of one, its udev properties.
+/// root goes before the paths of files: empty, or the root of an image.
+[[nodiscard]] config::Facts host_facts(const EventProperties& event, const std::string& root);
 
-/// What rdmad.naming_scheme= on the kernel's command line asks for: the last one that there is.
+/// The naming scheme that rdmad.naming_scheme= on the kernel's command line asks for: the last one
+/// that exists.
 struct AskedScheme {
     std::optional<naming::Scheme> scheme = {};
-    std::string problem = {}; ///< of one that there is not
+    std::string problem = {}; ///< of one that does not exist
 };
 
 [[nodiscard]] AskedScheme scheme_asked_of_kernel(const std::string& command_line);

@@ -1,28 +1,26 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 #pragma once
 
+#include "udev-helpers/rdma_id/context.hpp"
 #include "udev-helpers/rdma_id/decision.hpp"
 #include "udev-helpers/rdma_id/host_facts.hpp"
 
 namespace rdmad::rdma_id {
 
-/// Where state is kept.
-struct RunPaths {
-    std::string rdmad = "/run/rdmad";
-    std::string udev = "/run/udev";
-};
-
-/// All that is read once, however many devices are decided upon.
+/// What decisions on names depend on, read once for all devices that the running event decides on.
 struct NamingInput {
-    NamingInput(const sysfs::Directory& root, const RunPaths& run)
-        : known(run.rdmad),
-          host(host_facts()),
+    explicit NamingInput(const Context& context)
+        : files(context.paths.root),
+          records(context.paths.rdmad),
+          host(host_facts(context.event, context.paths.root)),
           asked(scheme_asked_of_kernel(host.kernel_command_line)),
-          input{root, files, host, known, asked.scheme, run.udev}
+          input{context.root, files, host, records, asked.scheme, context.paths.udev}
     {
     }
+    NamingInput(const NamingInput&) = delete;
+    NamingInput& operator=(const NamingInput&) = delete;
 
-    /// What is wrong with the configuration.
+    /// Returns what is wrong with the configuration, a message each.
     [[nodiscard]] std::vector<std::string> problems() const
     {
         std::vector<std::string> messages;
@@ -35,7 +33,7 @@ struct NamingInput {
     }
 
     LinkFiles files;
-    KnownNames known;
+    NameRecords records;
     config::Facts host;
     AskedScheme asked;
     DecisionInput input;

@@ -1,7 +1,13 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 #include "udev-helpers/rdma_id/net_event.hpp"
 
+#include "core/base/text.hpp"
+#include "udev-helpers/rdma_id/claims.hpp"
+#include "udev-helpers/rdma_id/ensure_name.hpp"
 #include "udev-helpers/rdma_id/index.hpp"
+#include "udev-helpers/rdma_id/ipoib.hpp"
+#include "udev-helpers/rdma_id/log.hpp"
+#include "udev-helpers/rdma_id/naming_input.hpp"
 #include "udev-helpers/rdma_id/rename_retries.hpp"
 
 namespace rdmad::rdma_id {
@@ -10,16 +16,16 @@ namespace {
 
 using FoundRdma = Result<std::optional<RdmaOfNetdev>>;
 
-/// None if no device is called so any more, or it is renamed at that moment.
-FoundRdma find_by_name(nldev::Client& client, const sysfs::Directory& root, const std::string& name,
-                       IndexHints& hints)
+/// Returns nullopt if no device has the name any more, or it is being renamed at that moment.
+FoundRdma find_by_name(const Context& context, const std::string& name)
 {
-    auto subject = subject_of_device(root, name);
+    auto subject = subject_of_device(context.root, name);
     if (!subject)
         return tl::unexpected<Error>(std::move(subject).error());
     if (!*subject)
         return std::optional<RdmaOfNetdev>();
-    auto device = find_device(client, root, (*subject)->device, name, std::nullopt, hints);
+    auto device = find_device(context.client, context.root, (*subject)->device, name, std::nullopt,
+                              context.hints);
     if (!device)
         return tl::unexpected<Error>(std::move(device).error());
     if (!*device)
@@ -27,16 +33,58 @@ FoundRdma find_by_name(nldev::Client& client, const sysfs::Directory& root, cons
     return RdmaOfNetdev{std::move(**subject), std::move(**device)};
 }
 
+/// Returns the name of an IPoIB device after its RDMA device, which gets its own name first. Empty
+/// if no .link file asks for it, or the name does not fit.
+Result<std::string> name_ipoib(const Context& context, const RdmaOfNetdev& rdma)
+{
+    const auto ensured =
+        ensure_name(context, rdma.device, rdma.subject.device.inode().value_or(0));
+    if (!ensured)
+        return tl::unexpected<Error>(ensured.error());
+    const auto there = look_at(context.client, context.root, rdma.device.index);
+    if (!there)
+        return tl::unexpected<Error>(there.error());
+    if (!*ensured || !*there)
+        return "";
+    const NamingInput inputs(context);
+    const auto& identity = (*there)->identity;
+    const auto decision = decide_name(inputs.input, (*there)->subject.device, identity);
+    if (!decision.file || !decision.file->problems.empty() || decision.wait != Wait::no ||
+        !decision.file->ipoib_name || naming::is_temporary(identity.device.name))
+        return "";
+    const auto composed = ipoib_name_on(identity.device, rdma.port);
+    if (composed.name.empty())
+        warn("the IPoIB device on port " + std::to_string(rdma.port) + " of " +
+             text::escape_terminal(identity.device.name) +
+             " is not called after it: " + composed.why_not);
+    return composed.name;
+}
+
+/// Names an RDMA device that waited for this; a name does not change when a network device is
+/// renamed later.
+Result<void> name_waiting(const Context& context, const RdmaOfNetdev& rdma)
+{
+    const auto inode = rdma.subject.device.inode().value_or(0);
+    const auto record = NameRecords(context.paths.rdmad).find({rdma.device.index, inode});
+    if (!record || record->given)
+        return {};
+    const auto ensured = ensure_name(context, rdma.device, inode);
+    if (!ensured)
+        return tl::unexpected<Error>(ensured.error());
+    if (*ensured && (*ensured)->wait == Wait::for_own_event)
+        trigger(context.root, Node::device, (*ensured)->name, "add");
+    return {};
+}
+
 } // namespace
 
-FoundRdma find_rdma_of_ipoib(nldev::Client& client, const sysfs::Directory& root,
-                             std::string_view devpath, IndexHints& hints)
+FoundRdma find_rdma_of_ipoib(const Context& context, std::string_view devpath)
 {
     for (RenameRetries retries; retries.next();) {
-        const auto ipoib = find_ipoib(root, devpath);
+        const auto ipoib = find_ipoib(context.root, devpath);
         if (!ipoib)
             break;
-        auto found = find_by_name(client, root, ipoib->device, hints);
+        auto found = find_by_name(context, ipoib->device);
         if (found && *found)
             (*found)->port = ipoib->port;
         if (!found || *found)
@@ -45,27 +93,23 @@ FoundRdma find_rdma_of_ipoib(nldev::Client& client, const sysfs::Directory& root
     return std::optional<RdmaOfNetdev>();
 }
 
-Result<std::string> follow_net_event(nldev::Client& client, const sysfs::Directory& root,
-                                     std::string_view devpath, IndexHints& hints,
-                                     const RunPaths& run)
+Result<std::string> follow_net_event(const Context& context, std::string_view devpath)
 {
-    auto ipoib = find_rdma_of_ipoib(client, root, devpath, hints);
+    const auto ipoib = find_rdma_of_ipoib(context, devpath);
     if (!ipoib)
-        return tl::unexpected<Error>(std::move(ipoib).error());
+        return tl::unexpected<Error>(ipoib.error());
     if (*ipoib) {
-        auto& [subject, device, port] = **ipoib;
-        auto called = name_ipoib(client, root, subject, std::move(device), port, run);
-        return called && !called->empty() ? "ID_RDMA_IPOIB_NAME=" + *called + "\n" : called;
+        auto name = name_ipoib(context, **ipoib);
+        return name && !name->empty() ? "ID_RDMA_IPOIB_NAME=" + *name + "\n" : name;
     }
     Result<std::string> outcome = "";
-    for (const auto& name : root.names("." + std::string(devpath) + "/device/infiniband")) {
-        const auto device = find_by_name(client, root, name, hints);
-        if (!device)
-            outcome = tl::unexpected<Error>(device.error());
-        else if (*device)
-            if (auto followed = follow_netdev(client, root, (*device)->device.index, run);
-                !followed)
-                outcome = tl::unexpected<Error>(std::move(followed).error());
+    for (const auto& name : context.root.names("." + std::string(devpath) + "/device/infiniband")) {
+        const auto rdma = find_by_name(context, name);
+        if (!rdma)
+            outcome = tl::unexpected<Error>(rdma.error());
+        else if (*rdma)
+            if (auto named = name_waiting(context, **rdma); !named)
+                outcome = tl::unexpected<Error>(std::move(named).error());
     }
     return outcome;
 }

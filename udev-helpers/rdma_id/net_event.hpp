@@ -1,9 +1,8 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 #pragma once
 
-#include "udev-helpers/rdma_id/index_hints.hpp"
-#include "udev-helpers/rdma_id/ipoib.hpp"
-#include "udev-helpers/rdma_id/naming.hpp"
+#include "udev-helpers/rdma_id/context.hpp"
+#include "udev-helpers/rdma_id/subject.hpp"
 
 namespace rdmad::rdma_id {
 
@@ -14,19 +13,15 @@ struct RdmaOfNetdev {
     uint32_t port = 0; ///< that an IPoIB device is on
 };
 
-/// Another event may rename it meanwhile: then it is looked for under its new name. None if the
-/// network device is not over InfiniBand (see find_ipoib()), or has gone.
-[[nodiscard]] Result<std::optional<RdmaOfNetdev>> find_rdma_of_ipoib(nldev::Client& client,
-                                                                     const sysfs::Directory& root,
-                                                                     std::string_view devpath,
-                                                                     IndexHints& hints);
+/// Finds the RDMA device of an IPoIB device, also if another event renames it meanwhile. Returns
+/// nullopt if the network device is not over InfiniBand (see find_ipoib()), or is gone.
+[[nodiscard]] Result<std::optional<RdmaOfNetdev>> find_rdma_of_ipoib(const Context& context,
+                                                                     std::string_view devpath);
 
-/// The "add" or "move" event of a network device, where rdmad names devices. One over InfiniBand is
-/// called after its RDMA device: the properties that say so; RDMA devices on the same parent as
-/// another one may be called after that. Empty if there is nothing for udev to know.
-[[nodiscard]] Result<std::string> follow_net_event(nldev::Client& client,
-                                                   const sysfs::Directory& root,
-                                                   std::string_view devpath, IndexHints& hints,
-                                                   const RunPaths& run);
+/// Follows the "add" or "move" event of a network device where rdmad names devices. Returns the
+/// name that an IPoIB device gets after its RDMA device, as a property for udev. RDMA devices that
+/// waited for the name of another network device get theirs; then it returns an empty string.
+[[nodiscard]] Result<std::string> follow_net_event(const Context& context,
+                                                   std::string_view devpath);
 
 } // namespace rdmad::rdma_id

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-#include "udev-helpers/rdma_id/rename.hpp"
+#include "udev-helpers/rdma_id/node_refresh.hpp"
 
 #include "core/base/file.hpp"
 #include "core/base/text.hpp"
@@ -13,7 +13,7 @@ namespace rdmad::rdma_id {
 
 namespace {
 
-/// What udev should know of a device's nodes.
+/// Compares udev's records of a device's nodes with the device.
 class Records {
 public:
     Records(const std::string& udev_run, const Identity& identity, std::string_view old_name,
@@ -26,8 +26,8 @@ public:
     {
     }
 
-    /// Whether the record is of this very device and knows no other name of it. Links and aliases
-    /// of other rules in it may have been made of the old name just before a rename.
+    /// Returns true if the record is of this very device and contains no other name of it. Links and
+    /// aliases of other rules in it may have been made of the old name just before a rename.
     [[nodiscard]] bool is_current(const std::string& number) const
     {
         const auto record = UdevRecord::read(udev_run_, "c" + number);
@@ -78,11 +78,12 @@ void forget_old_name(const sysfs::Directory& root, std::string_view old_devpath,
         unlink((tags + "/" + tag + "/" + entry).c_str());
 }
 
-Result<void> refresh_nodes(nldev::Client& client, const sysfs::Directory& root,
-                           const Identity& identity, std::string_view old_name,
-                           Unrecorded unrecorded, const std::string& udev_run)
+Result<void> refresh_nodes(const Context& context, const Identity& identity,
+                           std::string_view old_name, Unrecorded unrecorded)
 {
-    const Records records(udev_run, identity, old_name, unrecorded);
+    auto& client = context.client;
+    const auto& root = context.root;
+    const Records records(context.paths.udev, identity, old_name, unrecorded);
     // one node that cannot be asked for does not keep the others from following
     Result<void> outcome;
     if (sysfs::is_uverbs_loaded(root)) {
@@ -102,18 +103,6 @@ Result<void> refresh_nodes(nldev::Client& client, const sysfs::Directory& root,
             refresh_management_nodes(root, records, (*umad)->name);
     }
     return outcome;
-}
-
-Result<void> follow_rename(nldev::Client& client, const sysfs::Directory& root,
-                           const Identity& identity, std::string_view old_devpath,
-                           const std::optional<KnownName>& known, const std::string& udev_run)
-{
-    const auto old_name = sysfs::last_component(old_devpath);
-    const bool is_first_of_ours = known && known->state == KnownName::State::decided &&
-                                  known->original == old_name &&
-                                  known->given == identity.device.name;
-    return refresh_nodes(client, root, identity, old_name,
-                         is_first_of_ours ? Unrecorded::is_right : Unrecorded::refresh, udev_run);
 }
 
 } // namespace rdmad::rdma_id

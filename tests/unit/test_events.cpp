@@ -1,0 +1,213 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+#include "core/naming/device_name.hpp"
+#include "tests/support/fake_host.hpp"
+#include "tests/support/must.hpp"
+#include "udev-helpers/rdma_id/events.hpp"
+#include "udev-helpers/rdma_id/name_records.hpp"
+
+#include <cerrno>
+
+using namespace rdmad;
+using namespace rdmad::rdma_id;
+using namespace rdmad::test;
+
+namespace {
+
+constexpr NamingMode naming_off = {};
+constexpr NamingMode naming_on = {.gives_names = true, .ends_swaps = true};
+
+/// Device 0 of the captures with its node uverbs0.
+struct Bench {
+    FakeHost host{"6.1"};
+    NameRecords records{host.paths.rdmad};
+    DeviceId id{0, host.inode(0)};
+
+    Bench()
+    {
+        host.sys.node("infiniband_verbs", "uverbs0", "mixed", 0);
+        host.sys.file("class/infiniband_verbs/uverbs0/dev", "231:192\n");
+        host.properties["ACTION"] = "add";
+    }
+    [[nodiscard]] Subject node() const
+    {
+        return must_find(
+            subject_of_event(host.root, "/class/infiniband_verbs/uverbs0", "infiniband_verbs"));
+    }
+    [[nodiscard]] Subject device() const
+    {
+        return must_find(subject_of_device(host.root, host.name_of(0)));
+    }
+    [[nodiscard]] std::string device_event(const NamingMode& naming)
+    {
+        return must(follow_device_event(host.context, device(), naming, Load::nothing));
+    }
+    [[nodiscard]] std::string node_event(const NamingMode& naming)
+    {
+        return must(follow_node_event(host.context, node(), naming));
+    }
+    /// Returns true if udev was told to process the node again.
+    [[nodiscard]] bool has_refreshed() const
+    {
+        return host.take_trigger("infiniband_verbs/uverbs0") == "change";
+    }
+    void record_of_udev(const std::string& name) const
+    {
+        host.image.file("run/udev/data/c231:192",
+                        "E:ID_RDMA_INDEX=0\nE:ID_RDMA_NAME=" + name + "\n");
+    }
+};
+
+bool has_line(const std::string& text, const std::string& line)
+{
+    return ("\n" + text).find("\n" + line + "\n") != std::string::npos;
+}
+
+} // namespace
+
+TEST_CASE("the event of a node names its device before it reads the name", "[events]")
+{
+    Bench bench;
+    bench.host.wish(0, "Name=storage\n");
+    CHECK(has_line(bench.node_event(naming_on), "ID_RDMA_NAME=storage"));
+    CHECK(bench.records.find(bench.id).value().given == "storage");
+}
+
+TEST_CASE("without naming no event renames", "[events]")
+{
+    Bench bench;
+    bench.host.wish(0, "Name=storage\n");
+    CHECK(has_line(bench.node_event(naming_off), "ID_RDMA_NAME=mixed"));
+    CHECK(has_line(bench.device_event(naming_off), "ID_RDMA_NAME=mixed"));
+    CHECK(bench.host.image.list("run/rdmad/names").empty());
+}
+
+TEST_CASE("an event that renames its device tells udev so, and no more", "[events]")
+{
+    Bench bench;
+    bench.host.wish(0, "Name=storage\n");
+    CHECK(bench.device_event(naming_on) == "ID_RENAMING=1\n");
+    CHECK(has_line(bench.device_event(naming_on), "ID_RDMA_NAME=storage"));
+}
+
+TEST_CASE("only an event that a user asked for decides again", "[events]")
+{
+    Bench bench;
+    bench.records.write(bench.id, {"mixed", "mixed"});
+    bench.host.wish(0, "Name=storage\n");
+    CHECK(has_line(bench.device_event(naming_on), "ID_RDMA_NAME=mixed"));
+    bench.host.properties["SYNTH_UUID"] = "0";
+    CHECK(has_line(bench.node_event(naming_on), "ID_RDMA_NAME=mixed"));
+    CHECK(bench.device_event(naming_on) == "ID_RENAMING=1\n");
+}
+
+TEST_CASE("a device that cannot be named is described all the same", "[events]")
+{
+    Bench bench;
+    bench.host.wish(0, "Name=storage\n");
+    bench.host.fail_rename(1, EPERM);
+    CHECK(has_line(bench.node_event(naming_on), "ID_RDMA_NAME=mixed"));
+}
+
+TEST_CASE("an event of a device refreshes nodes that know another name of it", "[events]")
+{
+    Bench bench;
+    bench.record_of_udev("other");
+    CHECK(has_line(bench.device_event(GENERATE(naming_off, naming_on)), "ID_RDMA_INDEX=0"));
+    CHECK(bench.has_refreshed());
+    bench.record_of_udev("mixed");
+    CHECK(has_line(bench.device_event(naming_off), "ID_RDMA_INDEX=0"));
+    CHECK_FALSE(bench.has_refreshed());
+}
+
+TEST_CASE("after a rename, nodes that udev is processing are refreshed unless they waited for it",
+          "[events]")
+{
+    Bench bench;
+    bench.host.properties["ACTION"] = "move";
+    bench.host.properties["DEVPATH_OLD"] = "/devices/virtual/infiniband/before";
+    SECTION("by somebody else")
+    {
+        CHECK(has_line(bench.device_event(naming_off), "ID_RDMA_NAME=mixed"));
+        CHECK(bench.has_refreshed());
+    }
+    SECTION("by somebody else, after rdmad")
+    {
+        bench.records.write(bench.id, {"before", "storage"});
+        CHECK(has_line(bench.device_event(naming_off), "ID_RDMA_NAME=mixed"));
+        CHECK(bench.has_refreshed());
+    }
+    SECTION("by rdmad")
+    {
+        bench.records.write(bench.id, {"before", "mixed"});
+        CHECK(has_line(bench.device_event(naming_off), "ID_RDMA_NAME=mixed"));
+        CHECK_FALSE(bench.has_refreshed());
+    }
+}
+
+TEST_CASE("any event repairs a device that a swap left, where rdmad names devices", "[events]")
+{
+    Bench bench;
+    REQUIRE(bench.host.client.rename(0, naming::temporary_name(0)).has_value());
+    bench.records.write(bench.id, {"mixed", "mixed"});
+    bench.host.properties["ACTION"] = "change";
+    CHECK(has_line(bench.node_event(naming_off), "ID_RDMA_NAME=rdmad-swap-0"));
+    CHECK(has_line(bench.node_event({.ends_swaps = true}), "ID_RDMA_NAME=mixed"));
+}
+
+TEST_CASE("a device that is gone has no properties", "[events]")
+{
+    Bench bench;
+    const auto node = bench.node();
+    const auto device = bench.device();
+    bench.host.remove(0);
+    bench.host.sys.remove("class/infiniband/mixed");
+    CHECK(must(follow_node_event(bench.host.context, node, naming_on)).empty());
+    CHECK(
+        must(follow_device_event(bench.host.context, device, naming_on, Load::nothing)).empty());
+}
+
+TEST_CASE("a removal leaves its time where rdmad asks for it", "[events]")
+{
+    Bench bench;
+    bench.host.properties = {{"ACTION", "remove"},
+                             {"SUBSYSTEM", "infiniband_verbs"},
+                             {"DEVPATH", "/devices/x/infiniband_verbs/uverbs0"},
+                             {"ID_RDMA_INDEX", "0"}};
+    const auto& host = bench.host;
+    follow_removal(host.root, host.paths, host.event);
+    CHECK_FALSE(host.image.exists("run/rdmad/bound"));
+    host.image.directory("run/rdmad/bound/0");
+    follow_removal(host.root, host.paths, host.event);
+    CHECK(std::stoull(host.image.target("run/rdmad/bound/0/uverbs0")) > 0);
+}
+
+TEST_CASE("the removal of a device takes the record of its name away", "[events]")
+{
+    Bench bench;
+    bench.records.write({0, 1}, {"mlx5_0", "gone"});
+    bench.records.write(bench.id, {"mixed", "mixed"});
+    bench.host.properties = {{"ACTION", "remove"},
+                             {"SUBSYSTEM", "infiniband"},
+                             {"DEVPATH", "/devices/x/infiniband/gone"},
+                             {"ID_RDMA_INDEX", "0"}};
+    follow_removal(bench.host.root, bench.host.paths, bench.host.event);
+    CHECK_FALSE(bench.records.find({0, 1}).has_value());
+    CHECK(bench.records.find(bench.id).has_value());
+}
+
+TEST_CASE("a user is told what name a device would get", "[events]")
+{
+    Bench bench;
+    bench.host.wish(0, "Name=opa\n");
+    const auto explain = [&] {
+        return must(describe(bench.host.context, {.test_link = true}, bench.device()));
+    };
+    CHECK(has_line(explain(), "opa is taken: the device with index 1 keeps it."));
+    bench.host.wish(1, "Name=siw\n");
+    bench.host.wish(3, "Name=free\n");
+    CHECK(has_line(explain(),
+                   "It would be called opa, after the device with index 1 has given that up."));
+    bench.host.wish(0, "Name=free\n");
+    CHECK(has_line(explain(), "It would be called free."));
+    CHECK(bench.host.name_of(0) == "mixed");
+}

@@ -1,0 +1,40 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+#pragma once
+
+#include "core/nldev/client.hpp"
+#include "core/sysfs/directory.hpp"
+#include "udev-helpers/rdma_id/index_hints.hpp"
+
+#include <functional>
+#include <optional>
+#include <string>
+
+namespace rdmad::rdma_id {
+
+/// Where state and configuration are.
+struct Paths {
+    std::string rdmad = "/run/rdmad";
+    std::string udev = "/run/udev";
+    std::string root = {}; ///< goes before /etc, /usr and /proc: empty, or the root of an image
+};
+
+/// Returns a udev property of the running event, or nullopt if it has none of that name.
+using EventProperties = std::function<std::optional<std::string>(const std::string& key)>;
+
+/// What rdma_id works on: the kernel, sysfs, its state and the udev event that started it. All must
+/// outlive the context.
+struct Context {
+    nldev::Client& client;
+    const sysfs::Directory& root; ///< /sys
+    IndexHints& hints;
+    const Paths& paths;
+    const EventProperties& event;
+
+    /// Returns the empty string if the event does not have the property.
+    [[nodiscard]] std::string property(const std::string& key) const
+    {
+        return event(key).value_or("");
+    }
+};
+
+} // namespace rdmad::rdma_id

@@ -1,0 +1,308 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+#include "udev-helpers/rdma_id/ensure_name.hpp"
+
+#include "core/base/text.hpp"
+#include "udev-helpers/rdma_id/index.hpp"
+#include "udev-helpers/rdma_id/log.hpp"
+#include "udev-helpers/rdma_id/naming_input.hpp"
+#include "udev-helpers/rdma_id/node_refresh.hpp"
+#include "udev-helpers/rdma_id/state_link.hpp"
+
+#include <algorithm>
+#include <cerrno>
+#include <sys/stat.h>
+#include <unistd.h>
+
+namespace rdmad::rdma_id {
+
+namespace {
+
+// devices that have each other's names in a row; more is no accident of configuration
+constexpr size_t max_chain = 16;
+
+std::string described(const nldev::Device& device)
+{
+    return text::escape_terminal(device.name) + " (index " + std::to_string(device.index) + ")";
+}
+
+bool is_taken(const Result<void>& renamed)
+{
+    return !renamed && renamed.error().code == EEXIST;
+}
+
+/// Logs problems of the configuration once, however many devices are decided upon, and again when
+/// something about them changes.
+void log_problems(const std::vector<std::string>& problems, const std::string& directory)
+{
+    const auto told = directory + "/told-problems";
+    if (problems.empty()) {
+        unlink(told.c_str());
+        return;
+    }
+    std::string all;
+    for (const auto& problem : problems)
+        all += problem;
+    const auto sum = std::to_string(std::hash<std::string>()(all));
+    if (read_link(told) == sum)
+        return;
+    replace_link(sum, told);
+    for (const auto& problem : problems)
+        warn(problem);
+    warn("Run \"rdma_id --naming status\" to list the .link files that are ignored for that");
+}
+
+/// Renames devices, one and those whose names it needs.
+class Namer {
+public:
+    /// may_swap: the caller has the lock.
+    Namer(const Context& context, const DecisionInput& input, bool may_swap)
+        : context_(context), input_(input), may_swap_(may_swap)
+    {
+    }
+
+    /// Decides on the name of a device and gives it.
+    Result<NameOutcome> settle(const DeviceNow& now)
+    {
+        const auto decision = decide_name(input_, now.subject.device, now.identity);
+        auto name = decision.wait == Wait::no ? take_first_free(now, decision)
+                                              : Result<std::string>(now.identity.device.name);
+        if (name && naming::is_temporary(*name))
+            parted_.push_back(now.identity.device.index);
+        else if (name)
+            record(now, decision, *name);
+        for (const auto index : parted_)
+            end_temporary_name(index);
+        if (!name)
+            return tl::unexpected<Error>(std::move(name).error());
+        if (!parted_.empty())
+            if (const auto device = context_.client.device(now.identity.device.index);
+                device && *device)
+                name = (*device)->name;
+        return NameOutcome{.name = *name,
+                           .has_changed = *name != now.identity.device.name,
+                           .wait = decision.wait};
+    }
+
+private:
+    /// A device that is being renamed, and what it was called before rdmad named it.
+    struct InWork {
+        DeviceId id;
+        std::string original;
+    };
+
+    void record(const DeviceNow& now, const Decision& decision, const std::string& name)
+    {
+        const auto& old_name = now.identity.device.name;
+        const auto id = id_of(now.identity);
+        const auto before = input_.records.find(id);
+        // a name that a user gave since stays his
+        if (name == old_name && before && before->given && decision.wait == Wait::no)
+            return;
+        input_.records.write(id, record_of(decision, name));
+        if (name == old_name || !before)
+            return;
+        // events of its nodes may have read the old name; without a record they waited for the lock
+        auto identity = now.identity;
+        identity.device.name = name;
+        if (auto refreshed = refresh_nodes(context_, identity, old_name, Unrecorded::refresh);
+            !refreshed)
+            warn(refreshed.error().message());
+    }
+
+    /// A name that rdmad would not give is somebody else's choice.
+    static NameRecord record_of(const Decision& decision, const std::string& name)
+    {
+        if (decision.wait != Wait::no)
+            return {decision.original};
+        const auto ours = decision.candidates();
+        const bool is_ours = std::find(ours.begin(), ours.end(), name) != ours.end();
+        return {decision.original, is_ours ? name : decision.original};
+    }
+
+    /// Returns the name that the device has then: the first candidate that is free or its own; the
+    /// present one if there is none.
+    Result<std::string> take_first_free(const DeviceNow& now, const Decision& decision)
+    {
+        const auto& device = now.identity.device;
+        in_work_.push_back({id_of(now.identity), decision.original});
+        Result<std::string> taken = device.name;
+        for (const auto& name : decision.candidates()) {
+            if (name == device.name)
+                break;
+            const auto is_given = take(device, name);
+            if (!is_given)
+                taken = tl::unexpected<Error>(is_given.error());
+            else if (*is_given)
+                taken = name;
+            else
+                continue;
+            break;
+        }
+        in_work_.pop_back();
+        return taken;
+    }
+
+    /// Returns false if another device has the name and keeps it.
+    Result<bool> take(const nldev::Device& device, const std::string& name)
+    {
+        auto renamed = context_.client.rename(device.index, name);
+        if (is_taken(renamed) && may_swap_) {
+            const auto is_free = make_free(name);
+            if (!is_free)
+                return is_free;
+            if (*is_free)
+                renamed = context_.client.rename(device.index, name);
+        }
+        if (renamed)
+            return true;
+        if (!is_taken(renamed))
+            return std::move(renamed.error())
+                .while_doing("rename " + described(device) + " to " + name);
+        const auto holder = find_holder(context_, name);
+        warn(described(device) + " does not get the name " + name + ", which " +
+             (holder && *holder ? described(**holder) : "another device") + " has");
+        return false;
+    }
+
+    /// Renames the holder of a name away if it should have another one. Returns true if the caller
+    /// should try the name again.
+    Result<bool> make_free(const std::string& name)
+    {
+        const auto holder = find_holder(context_, name);
+        if (!holder)
+            return tl::unexpected<Error>(holder.error());
+        if (!*holder)
+            return true; // it went, or was renamed meanwhile
+        const auto index = (*holder)->index;
+        if (index == in_work_.back().id.index)
+            return true; // somebody else gave the device its name meanwhile
+        const auto in_work = std::find_if(in_work_.begin(), in_work_.end(),
+                                          [&](const auto& other) { return other.id.index == index; });
+        if (in_work != in_work_.end())
+            return part(*in_work);
+        return in_work_.size() < max_chain ? move_on(index) : Result<bool>(false);
+    }
+
+    /// Gives a device that waits for another one's name a temporary one, so that its own is free.
+    Result<bool> part(const InWork& device)
+    {
+        if (!input_.records.find(device.id))
+            input_.records.write(device.id, {device.original});
+        const auto index = device.id.index;
+        if (auto parted = context_.client.rename(index, naming::temporary_name(index)); !parted)
+            return tl::unexpected<Error>(std::move(parted).error());
+        parted_.push_back(index);
+        return true;
+    }
+
+    /// Gives the holder of a name the one that it should have. Returns true if it has another one
+    /// then.
+    Result<bool> move_on(uint32_t index)
+    {
+        const auto there = look_at(context_.client, input_.root, index);
+        if (!there)
+            return tl::unexpected<Error>(there.error());
+        if (!*there)
+            return true;
+        const auto& [subject, identity] = **there;
+        const auto decision = decide_name_of_other(input_, subject.device, identity);
+        const auto name = take_first_free(**there, decision);
+        if (!name)
+            return tl::unexpected<Error>(name.error());
+        if (*name == identity.device.name)
+            return false;
+        record(**there, decision, *name);
+        return true;
+    }
+
+    /// Gives a device that was left with a temporary name the one that it had, or one that no other
+    /// device can have.
+    void end_temporary_name(uint32_t index)
+    {
+        const auto there = look_at(context_.client, input_.root, index);
+        if (!there || !*there || !naming::is_temporary((*there)->identity.device.name))
+            return;
+        const auto& identity = (*there)->identity;
+        const auto record = input_.records.find(id_of(identity));
+        const auto by_guid = naming::compose(naming::Policy::guid,
+                                             {.node_guid = identity.device.node_guid},
+                                             naming::Scheme::v1, false);
+        for (const auto& name :
+             {record ? record->given.value_or("") : "", record ? record->original : "",
+              by_guid.name, "rdma-index-" + std::to_string(index)})
+            if (naming::refusal(name).empty() && context_.client.rename(index, name)) {
+                input_.records.write(id_of(identity), {record ? record->original : name, name});
+                warn("the device with index " + std::to_string(index) + " is called " + name +
+                     ": it could not have its name");
+                return;
+            }
+    }
+
+    const Context& context_;
+    const DecisionInput& input_;
+    bool may_swap_;
+    std::vector<InWork> in_work_;   ///< the device, the holder of its name, the holder of that one's
+    std::vector<uint32_t> parted_; ///< indexes of devices that were given a temporary name
+};
+
+bool is_decided(const NameRecords& records, const DeviceId& id)
+{
+    const auto record = records.find(id);
+    return record && record->given;
+}
+
+/// Returns what the kernel calls the device now.
+Result<std::optional<NameOutcome>> present_name(nldev::Client& client, uint32_t index)
+{
+    return client.device(index).map([](const std::optional<nldev::Device>& device) {
+        return device ? std::optional(NameOutcome{.name = device->name}) : std::nullopt;
+    });
+}
+
+} // namespace
+
+Result<std::optional<NameOutcome>> ensure_name(const Context& context, const nldev::Device& device,
+                                               uint64_t inode, Ask ask)
+{
+    const NameRecords records(context.paths.rdmad);
+    const DeviceId id{device.index, inode};
+    const auto stands = [&](const std::string& name) {
+        return ask == Ask::once && !naming::is_temporary(name) && is_decided(records, id);
+    };
+    if (stands(device.name)) {
+        // it was renamed after the kernel told of it
+        if (records.find(id)->given != device.name)
+            return present_name(context.client, device.index);
+        return NameOutcome{.name = device.name};
+    }
+    const NamingInput inputs(context);
+    mkdir(context.paths.rdmad.c_str(), 0755);
+    const auto lock = lock_state(context.paths.rdmad);
+    if (!lock)
+        warn(lock.error().message() + ": no device gives up its name for another one");
+
+    // another event may have named it while this one waited for the lock
+    const auto now = look_at(context.client, context.root, device.index);
+    if (!now)
+        return tl::unexpected<Error>(now.error());
+    if (!*now || (*now)->identity.inode != inode)
+        return std::optional<NameOutcome>();
+    if (const auto& name = (*now)->identity.device.name; stands(name))
+        return NameOutcome{.name = name};
+    log_problems(inputs.problems(), context.paths.rdmad);
+    return Namer(context, inputs.input, lock.has_value())
+        .settle(**now)
+        .map([](NameOutcome&& outcome) { return std::optional(std::move(outcome)); });
+}
+
+Result<std::optional<nldev::Device>> find_holder(const Context& context, const std::string& name)
+{
+    const auto opened = sysfs::RdmaDevice::open(context.root, name);
+    if (!opened)
+        return tl::unexpected<Error>(opened.error());
+    if (!*opened)
+        return std::optional<nldev::Device>();
+    return find_device(context.client, context.root, **opened, name, std::nullopt, context.hints);
+}
+
+} // namespace rdmad::rdma_id

@@ -1,0 +1,31 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+#pragma once
+
+#include "udev-helpers/rdma_id/context.hpp"
+#include "udev-helpers/rdma_id/identity.hpp"
+
+namespace rdmad::rdma_id {
+
+/// What to do with a node that udev has no record of yet: its first event is on the way, or being
+/// processed.
+enum class Unrecorded {
+    refresh,  ///< that event may have read an earlier name
+    is_right, ///< that event names the device itself before it reads the name
+};
+
+/// Has udev process the uverbs, umad and issm nodes of a device again whose udev records differ from
+/// what the device is now: after a rename the kernel sends an event for the device alone.
+///
+/// identity: of the device, with all its ports; old_name: what the device was called before, empty
+/// if that is unknown: a record that contains it anywhere is out of date.
+[[nodiscard]] Result<void> refresh_nodes(const Context& context, const Identity& identity,
+                                         std::string_view old_name, Unrecorded unrecorded);
+
+/// Removes udev's record of a device's old name, unless a device has that name now. udev keeps it
+/// for good after a rename, and a later device of that name would inherit it.
+///
+/// old_devpath: DEVPATH_OLD of the "move" event; udev_run: /run/udev
+void forget_old_name(const sysfs::Directory& root, std::string_view old_devpath,
+                     const std::string& udev_run);
+
+} // namespace rdmad::rdma_id
