@@ -15,6 +15,8 @@ current = threading.local()
 
 # how many seconds a test waits for what must come: far more than a passing one needs, on a busy machine as well
 DEADLINE = 180
+# and how many seconds pass between two looks at most
+LONGEST_PAUSE = 0.3
 
 # rdma_mock is an adapter whose driver rdma-core's rules do not know
 MOCK = 'modprobe -a ib_umad ib_uverbs; modprobe rdma_mock; udevadm settle'
@@ -50,6 +52,15 @@ def gate(function):
 def chance():
     """Returns the source of what is random in a scenario; --seed gives the same again."""
     return random.Random(current.seed)
+
+
+def pauses():
+    """Yields how long to wait between two looks, longer each time: a look runs a program or two in the machine, and takes the
+    processor from what is looked for, and from other machines."""
+    pause = 0.01
+    while True:
+        yield pause
+        pause = min(2 * pause, LONGEST_PAUSE)
 
 
 class Lab:
@@ -191,12 +202,14 @@ class Lab:
         return int(self.show(service, 'MainPID'))
 
     def until(self, what, predicate, timeout=DEADLINE):
-        """Waits for it; says what was waited for if it does not come."""
+        """Waits until the predicate holds; the failure says what was waited for."""
         end = time.monotonic() + timeout
-        while not (value := predicate()):
+        for pause in pauses():
+            if value := predicate():
+                return value
             if time.monotonic() > end:
                 raise Failure(f'not within {timeout} s: {what}')
-        return value
+            time.sleep(pause)
 
     def until_active(self, service, timeout=DEADLINE):
         self.until(f'{service} is active', lambda: self.show(service, 'ActiveState') == 'active', timeout)
@@ -243,6 +256,7 @@ class Lab:
         end = time.monotonic() + seconds
         while time.monotonic() < end:
             self.expect(what, look(), wanted)
+            time.sleep(LONGEST_PAUSE)
 
     def note(self, text):
         """A figure for the report."""
