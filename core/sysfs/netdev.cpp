@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 #include "core/sysfs/netdev.hpp"
 
+#include "core/base/text.hpp"
+
 namespace rdmad::sysfs {
 
 namespace {
@@ -24,6 +26,25 @@ std::set<std::string> stack_of(const Directory& root, const std::string& netdev)
     std::set<std::string> stack;
     add(root, netdev, max_stacked, stack);
     return stack;
+}
+
+std::optional<uint64_t> eui64_of(std::string_view address)
+{
+    constexpr size_t bytes_of_mac = 6;
+    constexpr uint64_t universal_bit = UINT64_C(2) << 56;
+    const auto bytes = text::split(address, ':');
+    if (bytes.size() != bytes_of_mac)
+        return std::nullopt;
+    uint64_t eui64 = 0;
+    for (size_t i = 0; i < bytes_of_mac; i++) {
+        const auto byte = bytes[i].size() == 2 ? text::parse_hex_u64(bytes[i]) : std::nullopt;
+        if (!byte)
+            return std::nullopt;
+        eui64 = eui64 << 8 | *byte;
+        if (i == 2)
+            eui64 = eui64 << 16 | 0xfffe;
+    }
+    return eui64 ^ universal_bit;
 }
 
 } // namespace rdmad::sysfs

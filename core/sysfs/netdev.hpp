@@ -3,6 +3,8 @@
 
 #include "core/sysfs/directory.hpp"
 
+#include <cstdint>
+#include <optional>
 #include <set>
 
 namespace rdmad::sysfs {
@@ -10,5 +12,10 @@ namespace rdmad::sysfs {
 /// A network device and those that it is stacked on, four deep: a bond, VLAN or bridge is of what
 /// is below it. root: /sys
 [[nodiscard]] std::set<std::string> stack_of(const Directory& root, const std::string& netdev);
+
+/// Returns the low half of the default GID that the kernel makes of a network device's MAC address,
+/// "02:00:5e:00:53:01" (make_default_gid(), drivers/infiniband/core/roce_gid_mgmt.c): the modified
+/// EUI-64 of RFC 4291. Returns nullopt for an address that is not one of Ethernet.
+[[nodiscard]] std::optional<uint64_t> eui64_of(std::string_view address);
 
 } // namespace rdmad::sysfs

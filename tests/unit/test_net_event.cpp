@@ -41,7 +41,7 @@ struct Bench {
     }
     [[nodiscard]] std::string follow()
     {
-        return must(follow_net_event(host.context, "/" + netdev));
+        return must(follow_net_event(host.context, "/" + netdev, true));
     }
 };
 
@@ -152,5 +152,54 @@ TEST_CASE("a network device names the RDMA devices that waited for it, and no ot
         CHECK(bench.follow().empty());
         CHECK(bench.host.name_of(0) == "mixed");
         CHECK(bench.host.take_trigger("infiniband/mixed") == "add");
+    }
+}
+
+TEST_CASE("nodes whose records have another GUID or network device follow a network device",
+          "[net_event]")
+{
+    Bench bench;
+    const auto gives_names = GENERATE(false, true);
+    const auto& sys = bench.host.sys;
+    const auto& image = bench.host.image;
+    sys.file(bench.netdev + "/type", "1\n");
+    sys.node("infiniband_verbs", "uverbs0", "mixed", 0);
+    sys.file("class/infiniband_verbs/uverbs0/dev", "231:192\n");
+    sys.file("class/infiniband/mixed/uevent", "");
+    sys.file("class/infiniband/mixed/ports/2/link_layer", "Ethernet\n");
+    sys.file("class/infiniband/mixed/ports/2/gid_attrs/types/0", "RoCE v2\n");
+    // what the kernel makes of 02:c9:02:00:0a:02
+    sys.file("class/infiniband/mixed/ports/2/gids/0", "fe80:0000:0000:0000:00c9:02ff:fe00:0a02\n");
+    const auto netdev = must_find(bench.host.client.port(0, 2)).netdev.value_or("");
+    const auto follow = [&](const std::string& guids) {
+        const auto record = "E:ID_RDMA_INDEX=0\nE:ID_RDMA_NAME=mixed\nE:ID_RDMA_PORT_GUIDS=" + guids +
+                            "\n";
+        image.file("run/udev/data/c231:192", record);
+        image.file("run/udev/data/+infiniband:mixed", record);
+        CHECK(must(follow_net_event(bench.host.context, "/" + bench.netdev, gives_names)).empty());
+        const auto triggered = bench.host.take_trigger("infiniband_verbs/uverbs0");
+        CHECK(bench.host.take_trigger("infiniband/mixed") == triggered);
+        return triggered;
+    };
+    const std::string right = "0002c90300000a01 00c902fffe000a02";
+    CHECK(follow(right).empty());
+    CHECK(follow("0002c90300000a01 00c902fffe000a03") == "change");
+    SECTION("the kernel takes its time to make the GID of the new address")
+    {
+        sys.file("class/net/" + netdev + "/address", "02:c9:02:00:0a:09\n");
+        const OpenHook hook(
+            "ports/2/gids/0", OpenHook::When::before,
+            [&] {
+                sys.file("class/infiniband/mixed/ports/2/gids/0",
+                         "fe80:0000:0000:0000:00c9:02ff:fe00:0a09\n");
+            },
+            5);
+        CHECK(follow(right) == "change");
+        CHECK(hook.has_run());
+    }
+    SECTION("one that never follows the address is waited for a moment")
+    {
+        sys.file("class/net/" + netdev + "/address", "02:c9:02:00:0a:09\n");
+        CHECK(follow(right).empty());
     }
 }

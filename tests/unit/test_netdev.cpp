@@ -35,3 +35,13 @@ TEST_CASE("a stack is followed so far and no farther", "[netdev]")
                        static_cast<char>(upper + 1));
     CHECK(stack_of(tree.root(), "a") == Names{"a", "b", "c", "d", "e"});
 }
+
+TEST_CASE("the default GID of a MAC address is its modified EUI-64", "[netdev]")
+{
+    // as Linux 6.12 made it of the address of a network device of rdma_mock
+    CHECK(eui64_of("a6:f1:03:ee:b5:b8") == UINT64_C(0xa4f103fffeeeb5b8));
+    CHECK(eui64_of("00:00:00:00:00:00") == UINT64_C(0x020000fffe000000));
+    const auto* bad = GENERATE("", "a6:f1:03:ee:b5", "a6:f1:03:ee:b5:b8:00", "a6:f1:03:ee:b5:b",
+                               "a6:f1:03:ee:b5:bg", "a6-f1-03-ee-b5-b8");
+    CHECK_FALSE(eui64_of(bad).has_value());
+}

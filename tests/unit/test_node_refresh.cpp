@@ -22,7 +22,7 @@ struct Bench {
     {
         identity.device.index = 0;
         identity.device.name = "mixed";
-        identity.ports = {{.port = 1}, {.port = 2}};
+        identity.ports = {{.port = 1}, {.port = 2, .guid = UINT64_C(0x0002c90300000a02)}};
         const auto& image = host.image;
         image.file("run/udev/data/+infiniband:before", "E:ID_RDMA_INDEX=0\n");
         image.file("run/udev/data/+infiniband:mixed", "E:ID_RDMA_INDEX=0\n");
@@ -94,14 +94,44 @@ TEST_CASE("a node is triggered if udev's record of it is not of this device and 
         REQUIRE(bench.refresh().has_value());
         return bench.uevent("infiniband_verbs/uverbs0") == "change";
     };
-    const std::string right = "E:ID_RDMA_INDEX=0\nE:ID_RDMA_NAME=mixed\n";
+    const std::string guids = "E:ID_RDMA_PORT_GUIDS=0000000000000000 0002c90300000a02\n";
+    const std::string right = "E:ID_RDMA_INDEX=0\nE:ID_RDMA_NAME=mixed\n" + guids;
     CHECK_FALSE(is_triggered(right));
-    CHECK(is_triggered("E:ID_RDMA_INDEX=1\nE:ID_RDMA_NAME=mixed\n"));
-    CHECK(is_triggered("E:ID_RDMA_INDEX=0\nE:ID_RDMA_NAME=mixed2\n"));
-    CHECK(is_triggered("E:ID_RDMA_INDEX=0\n"));
-    CHECK(is_triggered("E:ID_RDMA_NAME=mixed\n"));
+    CHECK(is_triggered("E:ID_RDMA_INDEX=1\nE:ID_RDMA_NAME=mixed\n" + guids));
+    CHECK(is_triggered("E:ID_RDMA_INDEX=0\nE:ID_RDMA_NAME=mixed2\n" + guids));
+    CHECK(is_triggered("E:ID_RDMA_INDEX=0\n" + guids));
+    CHECK(is_triggered("E:ID_RDMA_NAME=mixed\n" + guids));
+    CHECK(is_triggered("E:ID_RDMA_INDEX=0\nE:ID_RDMA_NAME=mixed\n"));
     // a link of rdma-core's, made just before the rename
     CHECK(is_triggered(right + "S:infiniband/by-ibdev/uverbs-before\n"));
+}
+
+TEST_CASE("a umad node is triggered if the GUID or network device of its port has changed",
+          "[node_refresh]")
+{
+    Bench bench;
+    bench.add_nodes();
+    bench.host.sys.file("class/infiniband_mad/umad1/dev", "231:1\n");
+    bench.host.sys.file("class/infiniband_mad/issm1/dev", "231:65\n");
+    bench.identity.ports[1].netdev = "eth0";
+    const auto are_triggered = [&](const std::string& changing) {
+        for (const auto* number : {"c231:1", "c231:65"})
+            bench.host.image.file(std::string("run/udev/data/") + number,
+                                  "E:ID_RDMA_INDEX=0\nE:ID_RDMA_NAME=mixed\n" + changing);
+        REQUIRE(bench.refresh().has_value());
+        const bool umad = bench.host.take_trigger("infiniband_mad/umad1") == "change";
+        CHECK((bench.host.take_trigger("infiniband_mad/issm1") == "change") == umad);
+        return umad;
+    };
+    const std::string guid = "E:ID_RDMA_PORT_GUID=0002c90300000a02\n";
+    CHECK_FALSE(are_triggered(guid + "E:ID_RDMA_NETDEV=eth0\n"));
+    CHECK(are_triggered(guid + "E:ID_RDMA_NETDEV=eth1\n"));
+    CHECK(are_triggered(guid));
+    CHECK(are_triggered("E:ID_RDMA_PORT_GUID=0002c90300000a03\nE:ID_RDMA_NETDEV=eth0\n"));
+    CHECK(are_triggered("E:ID_RDMA_NETDEV=eth0\n"));
+    bench.identity.ports[1].netdev.reset();
+    CHECK(are_triggered(guid + "E:ID_RDMA_NETDEV=eth0\n"));
+    CHECK_FALSE(are_triggered(guid));
 }
 
 TEST_CASE("no question is asked that would load a module", "[node_refresh]")

@@ -81,11 +81,12 @@ ExitCode net_event(const Options& options, const sysfs::Directory& root)
 {
     // most network devices have nothing to do with RDMA
     const auto devpath = environment("DEVPATH").value_or("");
-    if (!options.rename || !root.contains("." + devpath + "/device/infiniband") ||
-        !NamingSwitch().is_on())
+    if (!root.contains("." + devpath + "/device/infiniband"))
         return exit_found;
-    const auto text = with_kernel(
-        root, true, [&](const Context& context) { return follow_net_event(context, devpath); });
+    const bool gives_names = options.rename && NamingSwitch().is_on();
+    const auto text = with_kernel(root, true, [&](const Context& context) {
+        return follow_net_event(context, devpath, gives_names);
+    });
     return text ? print(*text) : refused(text.error());
 }
 

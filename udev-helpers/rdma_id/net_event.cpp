@@ -2,13 +2,20 @@
 #include "udev-helpers/rdma_id/net_event.hpp"
 
 #include "core/base/text.hpp"
+#include "core/naming/links.hpp"
+#include "core/sysfs/netdev.hpp"
 #include "udev-helpers/rdma_id/claims.hpp"
 #include "udev-helpers/rdma_id/ensure_name.hpp"
 #include "udev-helpers/rdma_id/index.hpp"
 #include "udev-helpers/rdma_id/ipoib.hpp"
 #include "udev-helpers/rdma_id/log.hpp"
 #include "udev-helpers/rdma_id/naming_input.hpp"
+#include "udev-helpers/rdma_id/node_refresh.hpp"
 #include "udev-helpers/rdma_id/rename_retries.hpp"
+
+#include <algorithm>
+#include <chrono>
+#include <thread>
 
 namespace rdmad::rdma_id {
 
@@ -76,6 +83,45 @@ Result<void> name_waiting(const Context& context, const RdmaOfNetdev& rdma)
     return {};
 }
 
+/// Returns true if GID 0 of each RoCE port is made of the present address of its network device.
+/// The kernel updates its GIDs after it told of the network device, over a workqueue.
+bool has_present_guids(const sysfs::Directory& root, const Identity& identity)
+{
+    return std::all_of(
+        identity.ports.begin(), identity.ports.end(), [&](const PortIdentity& port) {
+            if (port.link_type != naming::LinkType::roce || !port.netdev ||
+                !naming::is_safe_name(*port.netdev))
+                return true;
+            const auto address = root.read("class/net/" + *port.netdev + "/address");
+            return !address || port.guid == sysfs::eui64_of(address.text);
+        });
+}
+
+/// Waits a little for the GIDs of a device to follow the addresses of its network devices. Those of
+/// a bond's members never do.
+Result<std::optional<DeviceNow>> look_at_present(const Context& context, uint32_t index)
+{
+    constexpr auto step = std::chrono::milliseconds(10);
+    constexpr int steps = 30;
+    for (int i = 0;; i++) {
+        auto now = look_at(context.client, context.root, index);
+        if (!now || !*now || i == steps || has_present_guids(context.root, (*now)->identity))
+            return now;
+        std::this_thread::sleep_for(step);
+    }
+}
+
+Result<void> refresh(const Context& context, uint32_t index)
+{
+    const auto now = look_at_present(context, index);
+    if (!now)
+        return tl::unexpected<Error>(now.error());
+    if (!*now)
+        return {};
+    refresh_device(context, (*now)->identity);
+    return refresh_nodes(context, (*now)->identity, "", Unrecorded::refresh);
+}
+
 } // namespace
 
 FoundRdma find_rdma_of_ipoib(const Context& context, std::string_view devpath)
@@ -93,9 +139,10 @@ FoundRdma find_rdma_of_ipoib(const Context& context, std::string_view devpath)
     return std::optional<RdmaOfNetdev>();
 }
 
-Result<std::string> follow_net_event(const Context& context, std::string_view devpath)
+Result<std::string> follow_net_event(const Context& context, std::string_view devpath,
+                                     bool gives_names)
 {
-    const auto ipoib = find_rdma_of_ipoib(context, devpath);
+    const auto ipoib = gives_names ? find_rdma_of_ipoib(context, devpath) : FoundRdma();
     if (!ipoib)
         return tl::unexpected<Error>(ipoib.error());
     if (*ipoib) {
@@ -105,11 +152,17 @@ Result<std::string> follow_net_event(const Context& context, std::string_view de
     Result<std::string> outcome = "";
     for (const auto& name : context.root.names("." + std::string(devpath) + "/device/infiniband")) {
         const auto rdma = find_by_name(context, name);
+        if (rdma && !*rdma)
+            continue;
+        Result<void> followed;
         if (!rdma)
-            outcome = tl::unexpected<Error>(rdma.error());
-        else if (*rdma)
-            if (auto named = name_waiting(context, **rdma); !named)
-                outcome = tl::unexpected<Error>(std::move(named).error());
+            followed = tl::unexpected<Error>(rdma.error());
+        else if (gives_names)
+            followed = name_waiting(context, **rdma);
+        if (followed)
+            followed = refresh(context, (*rdma)->device.index);
+        if (!followed)
+            outcome = tl::unexpected<Error>(std::move(followed).error());
     }
     return outcome;
 }

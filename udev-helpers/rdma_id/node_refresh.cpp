@@ -5,62 +5,86 @@
 #include "core/base/text.hpp"
 #include "core/naming/links.hpp"
 #include "udev-helpers/rdma_id/claims.hpp"
+#include "udev-helpers/rdma_id/properties.hpp"
 #include "udev-helpers/rdma_id/udev_record.hpp"
 
+#include <algorithm>
+#include <array>
 #include <unistd.h>
 
 namespace rdmad::rdma_id {
 
 namespace {
 
-/// Compares udev's records of a device's nodes with the device.
-class Records {
+// the properties that change while a device lives
+constexpr std::array volatile_keys = {"ID_RDMA_INDEX", "ID_RDMA_NAME", "ID_RDMA_NETDEV",
+                                      "ID_RDMA_PORT_GUID", "ID_RDMA_PORT_GUIDS"};
+
+using Properties = std::vector<std::pair<std::string, std::string>>;
+
+std::optional<std::string> value_of(const Properties& properties, std::string_view key)
+{
+    for (const auto& [name, value] : properties)
+        if (name == key)
+            return value;
+    return std::nullopt;
+}
+
+/// Returns true if udev's record is of this very device and as rdma_id would describe it now. Links
+/// and aliases of other rules in it may have been made of the old name just before a rename.
+bool is_current(const UdevRecord& record, const Identity& identity, std::string_view old_name)
+{
+    const auto now = properties(identity, {});
+    return std::all_of(volatile_keys.begin(), volatile_keys.end(),
+                       [&](const char* key) {
+                           return record.property(key) == value_of(now, key);
+                       }) &&
+           (old_name.empty() || !record.mentions(old_name));
+}
+
+/// Triggers the nodes of a device whose records are out of date.
+class Refresher {
 public:
-    Records(const std::string& udev_run, const Identity& identity, std::string_view old_name,
-            Unrecorded unrecorded)
-        : udev_run_(udev_run),
-          old_name_(old_name),
-          unrecorded_(unrecorded),
-          index_(std::to_string(identity.device.index)),
-          name_(text::escape_property(identity.device.name))
+    Refresher(const Context& context, const Identity& device, std::string_view old_name,
+              Unrecorded unrecorded)
+        : context_(context), device_(device), old_name_(old_name), unrecorded_(unrecorded)
     {
     }
 
-    /// Returns true if the record is of this very device and contains no other name of it. Links and
-    /// aliases of other rules in it may have been made of the old name just before a rename.
-    [[nodiscard]] bool is_current(const std::string& number) const
+    void refresh_uverbs(const std::string& sysname) const
     {
-        const auto record = UdevRecord::read(udev_run_, "c" + number);
-        if (!record)
-            return unrecorded_ == Unrecorded::is_right;
-        return record->property("ID_RDMA_INDEX") == index_ &&
-               record->property("ID_RDMA_NAME") == name_ &&
-               (old_name_.empty() || !record->mentions(old_name_));
+        auto node = device_;
+        node.node = Node::uverbs;
+        refresh(node, sysname);
+    }
+
+    /// issm nodes bear the number of the umad node of their port (ib_umad_init_port(),
+    /// drivers/infiniband/core/user_mad.c); the kernel does not tell of them over netlink.
+    void refresh_management_nodes(const identity::PortIdentity& port,
+                                  const std::string& umad) const
+    {
+        auto node = device_;
+        node.ports = {port};
+        node.node = Node::umad;
+        refresh(node, umad);
+        node.node = Node::issm;
+        refresh(node, "issm" + umad.substr(std::string_view("umad").size()));
     }
 
 private:
-    const std::string& udev_run_;
+    void refresh(const Identity& node, const std::string& sysname) const
+    {
+        const auto number = context_.root.read(class_path(node.node, sysname) + "/dev").text;
+        const auto record = UdevRecord::read(context_.paths.udev, "c" + number);
+        if (record ? !is_current(*record, node, old_name_) : unrecorded_ == Unrecorded::refresh)
+            trigger(context_.root, node.node, sysname);
+    }
+
+    const Context& context_;
+    const Identity& device_;
     std::string_view old_name_;
     Unrecorded unrecorded_;
-    std::string index_;
-    std::string name_;
 };
-
-void refresh(const sysfs::Directory& root, const Records& records, Node node,
-             const std::string& sysname)
-{
-    if (!records.is_current(root.read(class_path(node, sysname) + "/dev").text))
-        trigger(root, node, sysname);
-}
-
-/// issm nodes bear the number of the umad node of their port (ib_umad_init_port(),
-/// drivers/infiniband/core/user_mad.c); the kernel does not tell of them over netlink.
-void refresh_management_nodes(const sysfs::Directory& root, const Records& records,
-                              const std::string& umad)
-{
-    refresh(root, records, Node::umad, umad);
-    refresh(root, records, Node::issm, "issm" + umad.substr(std::string_view("umad").size()));
-}
 
 } // namespace
 
@@ -83,7 +107,7 @@ Result<void> refresh_nodes(const Context& context, const Identity& identity,
 {
     auto& client = context.client;
     const auto& root = context.root;
-    const Records records(context.paths.udev, identity, old_name, unrecorded);
+    const Refresher refresher(context, identity, old_name, unrecorded);
     // one node that cannot be asked for does not keep the others from following
     Result<void> outcome;
     if (sysfs::is_uverbs_loaded(root)) {
@@ -91,7 +115,7 @@ Result<void> refresh_nodes(const Context& context, const Identity& identity,
         if (!uverbs)
             outcome = tl::unexpected<Error>(std::move(uverbs).error());
         else if (*uverbs)
-            refresh(root, records, Node::uverbs, (*uverbs)->name);
+            refresher.refresh_uverbs((*uverbs)->name);
     }
     if (!sysfs::is_umad_loaded(root))
         return outcome;
@@ -100,9 +124,17 @@ Result<void> refresh_nodes(const Context& context, const Identity& identity,
         if (!umad)
             outcome = tl::unexpected<Error>(std::move(umad).error());
         else if (*umad && (*umad)->name.starts_with("umad"))
-            refresh_management_nodes(root, records, (*umad)->name);
+            refresher.refresh_management_nodes(port, (*umad)->name);
     }
     return outcome;
+}
+
+void refresh_device(const Context& context, const Identity& identity)
+{
+    const auto& name = identity.device.name;
+    const auto record = UdevRecord::read(context.paths.udev, "+infiniband:" + name);
+    if (record && !is_current(*record, identity, ""))
+        trigger(context.root, Node::device, name);
 }
 
 } // namespace rdmad::rdma_id

@@ -13,13 +13,17 @@ enum class Unrecorded {
     is_right, ///< that event names the device itself before it reads the name
 };
 
-/// Has udev process the uverbs, umad and issm nodes of a device again whose udev records differ from
-/// what the device is now: after a rename the kernel sends an event for the device alone.
+/// Has udev process the uverbs, umad and issm nodes of a device again whose udev records do not have
+/// the name, port GUIDs and network devices that the device has now: after a rename the kernel sends
+/// an event for the device alone, and after a change of a MAC address none.
 ///
 /// identity: of the device, with all its ports; old_name: what the device was called before, empty
 /// if that is unknown: a record that contains it anywhere is out of date.
 [[nodiscard]] Result<void> refresh_nodes(const Context& context, const Identity& identity,
                                          std::string_view old_name, Unrecorded unrecorded);
+
+/// The same for the device itself, while udev processes another one.
+void refresh_device(const Context& context, const Identity& identity);
 
 /// Removes udev's record of a device's old name, unless a device has that name now. udev keeps it
 /// for good after a rename, and a later device of that name would inherit it.
