@@ -21,6 +21,7 @@ Result<void> FakeHost::send(std::string_view message)
     const auto request = decode(message);
     if (request.command != RDMA_NLDEV_CMD_SET || !request.index)
         return CapturedKernel::send(message);
+    on_rename();
     if (renames_to_failure_ > 0 && --renames_to_failure_ == 0)
         return fail(rename_error_, "scripted");
     const auto before = name_of(*request.index);

@@ -9,8 +9,9 @@
 
 namespace rdmad::test {
 
-/// The devices 0 to 3 of a capture, in a kernel whose netlink and sysfs agree: both show a rename at
-/// once. With it come the configuration and state of an image, and the udev event that is running.
+/// The devices 0 to 3 of a capture, in a kernel whose netlink and sysfs agree: both show a rename
+/// at once. With it come the configuration and state of an image, and the udev event that is
+/// running.
 class FakeHost : public CapturedKernel {
 public:
     /// kernel: the version of a capture, "6.1".
@@ -24,6 +25,8 @@ public:
         renames_to_failure_ = n;
         rename_error_ = error;
     }
+    /// What happens when a rename is asked for, before it is done.
+    std::function<void()> on_rename = [] {};
     /// Writes a .link file that matches the device with this index alone.
     void wish(uint32_t index, const std::string& link) const;
     /// Returns the inode of the device's directory in sysfs.

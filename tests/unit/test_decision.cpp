@@ -626,6 +626,14 @@ TEST_CASE("a device that is called after its network device waits until udev kno
     }
 }
 
+TEST_CASE("a name of an initrd is not one that a user gave, while the device waits", "[decision]")
+{
+    Bench bench;
+    bench.links("NamePolicy=keep path\n");
+    bench.records.write({4, 0}, {"mlx5_9"});
+    CHECK(bench.candidates() == List{"rocep3s0"});
+}
+
 TEST_CASE("a device that a file may match by Property= waits where no property is known",
           "[decision]")
 {

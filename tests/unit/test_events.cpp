@@ -53,9 +53,8 @@ struct Bench {
     void record_of_udev(const std::string& name) const
     {
         const std::string guids = "0002c90300000a01 0000000000000000";
-        host.image.file("run/udev/data/c231:192",
-                        "E:ID_RDMA_INDEX=0\nE:ID_RDMA_NAME=" + name +
-                            "\nE:ID_RDMA_PORT_GUIDS=" + guids + "\n");
+        host.image.file("run/udev/data/c231:192", "E:ID_RDMA_INDEX=0\nE:ID_RDMA_NAME=" + name +
+                                                      "\nE:ID_RDMA_PORT_GUIDS=" + guids + "\n");
     }
 };
 
@@ -91,7 +90,17 @@ TEST_CASE("an event that renames its device tells udev so, and no more", "[event
     CHECK(has_line(bench.device_event(naming_on), "ID_RDMA_NAME=storage"));
 }
 
-TEST_CASE("only an event that a user asked for decides again", "[events]")
+TEST_CASE("a device that another event renamed meanwhile is being renamed, too", "[events]")
+{
+    Bench bench;
+    const auto device = bench.device();
+    REQUIRE(bench.host.client.rename(0, "storage").has_value());
+    bench.records.write(bench.id, {"mixed", "storage"});
+    CHECK(must(follow_device_event(bench.host.context, device, naming_on, Load::nothing)) ==
+          "ID_RENAMING=1\n");
+}
+
+TEST_CASE("only an event that is not the kernel's own decides again", "[events]")
 {
     Bench bench;
     bench.records.write(bench.id, {"mixed", "mixed"});
@@ -164,8 +173,7 @@ TEST_CASE("a device that is gone has no properties", "[events]")
     bench.host.remove(0);
     bench.host.sys.remove("class/infiniband/mixed");
     CHECK(must(follow_node_event(bench.host.context, node, naming_on)).empty());
-    CHECK(
-        must(follow_device_event(bench.host.context, device, naming_on, Load::nothing)).empty());
+    CHECK(must(follow_device_event(bench.host.context, device, naming_on, Load::nothing)).empty());
 }
 
 TEST_CASE("a removal leaves its time where rdmad asks for it", "[events]")

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-#include "tests/support/fixture_tree.hpp"
 #include "tests/catch.hpp"
+#include "tests/support/fixture_tree.hpp"
 #include "udev-helpers/rdma_id/host_facts.hpp"
 
 #include <map>

@@ -2,8 +2,12 @@
 #include "tests/support/fake_host.hpp"
 #include "tests/support/must.hpp"
 #include "tests/support/open_hook.hpp"
+#include "udev-helpers/rdma_id/ensure_name.hpp"
 #include "udev-helpers/rdma_id/name_records.hpp"
 #include "udev-helpers/rdma_id/net_event.hpp"
+
+#include <chrono>
+#include <thread>
 
 using namespace rdmad;
 using namespace rdmad::rdma_id;
@@ -32,8 +36,7 @@ struct Bench {
     {
         nldev::Client other(host);
         REQUIRE(other.rename(0, to).has_value());
-        host.sys.rename("class/infiniband-of-adapter/" + from,
-                        "class/infiniband-of-adapter/" + to);
+        host.sys.rename("class/infiniband-of-adapter/" + from, "class/infiniband-of-adapter/" + to);
     }
     Result<std::optional<RdmaOfNetdev>> find()
     {
@@ -148,6 +151,9 @@ TEST_CASE("a network device names the RDMA devices that waited for it, and no ot
         bench.host.sys.file("class/infiniband/mixed/uevent", "");
         bench.host.image.file("etc/rdmad/link.d/0-role.link",
                               "[Match]\nProperty=ROLE=storage\n[Link]\nName=storage\n");
+        bench.host.image.file("run/udev/data/+infiniband:mixed",
+                              "E:ID_RDMA_INDEX=0\nE:ID_RDMA_NAME=mixed\n"
+                              "E:ID_RDMA_PORT_GUIDS=0002c90300000a01 0000000000000000\n");
         records.write(id, {"mixed"});
         CHECK(bench.follow().empty());
         CHECK(bench.host.name_of(0) == "mixed");
@@ -172,8 +178,8 @@ TEST_CASE("nodes whose records have another GUID or network device follow a netw
     sys.file("class/infiniband/mixed/ports/2/gids/0", "fe80:0000:0000:0000:00c9:02ff:fe00:0a02\n");
     const auto netdev = must_find(bench.host.client.port(0, 2)).netdev.value_or("");
     const auto follow = [&](const std::string& guids) {
-        const auto record = "E:ID_RDMA_INDEX=0\nE:ID_RDMA_NAME=mixed\nE:ID_RDMA_PORT_GUIDS=" + guids +
-                            "\n";
+        const auto record =
+            "E:ID_RDMA_INDEX=0\nE:ID_RDMA_NAME=mixed\nE:ID_RDMA_PORT_GUIDS=" + guids + "\n";
         image.file("run/udev/data/c231:192", record);
         image.file("run/udev/data/+infiniband:mixed", record);
         CHECK(must(follow_net_event(bench.host.context, "/" + bench.netdev, gives_names)).empty());
@@ -197,9 +203,42 @@ TEST_CASE("nodes whose records have another GUID or network device follow a netw
         CHECK(follow(right) == "change");
         CHECK(hook.has_run());
     }
+    SECTION("the event of the RDMA device is being processed, and may have read the old GUID")
+    {
+        image.remove("run/udev/data/+infiniband:mixed");
+        CHECK(must(follow_net_event(bench.host.context, "/" + bench.netdev, gives_names)).empty());
+        CHECK(bench.host.take_trigger("infiniband/mixed") == "change");
+    }
     SECTION("one that never follows the address is waited for a moment")
     {
         sys.file("class/net/" + netdev + "/address", "02:c9:02:00:0a:09\n");
         CHECK(follow(right).empty());
     }
+    SECTION("one of a bond is not waited for")
+    {
+        sys.file("class/net/" + netdev + "/address", "02:c9:02:00:0a:09\n");
+        sys.directory("class/net/" + netdev + "/master");
+        bool has_waited = false;
+        const OpenHook hook(
+            "ports/2/gids/0", OpenHook::When::before, [&] { has_waited = true; }, 3);
+        CHECK(follow(right).empty());
+        CHECK_FALSE(has_waited);
+    }
+}
+
+TEST_CASE("a network device waits for the event that is about to say that it waits", "[net_event]")
+{
+    Bench bench;
+    bench.host.sys.file(bench.netdev + "/type", "1\n");
+    bench.host.wish(0, "Name=fabric\n");
+    const DeviceId id{0, bench.host.inode(0)};
+    auto lock = must(lock_names(bench.host.paths));
+    std::thread other([&, lock = std::move(lock)]() mutable {
+        std::this_thread::sleep_for(std::chrono::milliseconds(50));
+        NameRecords(bench.host.paths.rdmad).write(id, {"mixed"});
+        lock.reset();
+    });
+    CHECK(bench.follow().empty());
+    other.join();
+    CHECK(bench.host.name_of(0) == "fabric");
 }

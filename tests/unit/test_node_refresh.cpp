@@ -83,7 +83,8 @@ TEST_CASE("a node of which udev has no record is left to its first event if that
     CHECK(bench.uevent("infiniband_verbs/uverbs0") == "change");
 }
 
-TEST_CASE("a node is triggered if udev's record of it is not of this device and name", "[node_refresh]")
+TEST_CASE("a node is triggered if udev's record of it is not of this device and name",
+          "[node_refresh]")
 {
     Bench bench;
     bench.add_nodes();

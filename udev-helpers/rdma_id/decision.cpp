@@ -80,10 +80,10 @@ bool has_policy(const config::LinkFile& file, Policy policy)
 }
 
 /// Returns the name if somebody renamed the device after rdmad, else an empty string. Before that a
-/// user's name cannot be told from the kernel's.
+/// user's name cannot be told from the kernel's, or from one that an initrd gave.
 std::string renamed_to(const std::optional<NameRecord>& record, const nldev::Device& device)
 {
-    const bool by_user = record && device.name != record->given &&
+    const bool by_user = record && record->given && device.name != *record->given &&
                          device.name != record->original &&
                          device.name != naming::temporary_name(device.index);
     return by_user ? device.name : "";

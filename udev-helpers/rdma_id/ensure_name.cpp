@@ -10,6 +10,7 @@
 
 #include <algorithm>
 #include <cerrno>
+#include <deque>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -64,49 +65,62 @@ public:
     Result<NameOutcome> settle(const DeviceNow& now)
     {
         const auto decision = decide_name(input_, now.subject.device, now.identity);
-        auto name = decision.wait == Wait::no ? take_first_free(now, decision)
-                                              : Result<std::string>(now.identity.device.name);
+        const auto& device = now.identity.device;
+        const auto work = in_work(now, decision);
+        auto name = decision.wait == Wait::no ? take_first_free(work, decision)
+                                              : Result<std::string>(device.name);
         if (name && naming::is_temporary(*name))
-            parted_.push_back(now.identity.device.index);
+            parted_.push_back(work);
         else if (name)
-            record(now, decision, *name);
-        for (const auto index : parted_)
-            end_temporary_name(index);
+            record(work, decision, *name);
+        for (const auto& parted : parted_)
+            end_temporary_name(parted, name && decision.wait == Wait::no);
         if (!name)
             return tl::unexpected<Error>(std::move(name).error());
         if (!parted_.empty())
-            if (const auto device = context_.client.device(now.identity.device.index);
-                device && *device)
-                name = (*device)->name;
-        return NameOutcome{.name = *name,
-                           .has_changed = *name != now.identity.device.name,
-                           .wait = decision.wait};
+            if (const auto again = context_.client.device(device.index); again && *again)
+                name = (*again)->name;
+        return NameOutcome{
+            .name = *name, .has_changed = *name != device.name, .wait = decision.wait};
     }
 
 private:
-    /// A device that is being renamed, and what it was called before rdmad named it.
+    /// A device that is being named.
     struct InWork {
+        const Identity& identity;
         DeviceId id;
-        std::string original;
+        std::string original;             ///< its name before rdmad gave it one
+        std::optional<NameRecord> before; ///< its record before this call
     };
 
-    void record(const DeviceNow& now, const Decision& decision, const std::string& name)
+    [[nodiscard]] InWork in_work(const DeviceNow& now, const Decision& decision) const
     {
-        const auto& old_name = now.identity.device.name;
         const auto id = id_of(now.identity);
-        const auto before = input_.records.find(id);
+        return {now.identity, id, decision.original, input_.records.find(id)};
+    }
+
+    void record(const InWork& work, const Decision& decision, const std::string& name)
+    {
+        const auto& old_name = work.identity.device.name;
+        const auto& before = work.before;
         // a name that a user gave since stays his
         if (name == old_name && before && before->given && decision.wait == Wait::no)
             return;
-        input_.records.write(id, record_of(decision, name));
-        if (name == old_name || !before)
-            return;
         // events of its nodes may have read the old name; without a record they waited for the lock
-        auto identity = now.identity;
-        identity.device.name = name;
-        if (auto refreshed = refresh_nodes(context_, identity, old_name, Unrecorded::refresh);
-            !refreshed)
-            warn(refreshed.error().message());
+        if (name != old_name && before) {
+            auto identity = work.identity;
+            identity.device.name = name;
+            if (auto refreshed = refresh_nodes(context_, identity, old_name, Unrecorded::refresh);
+                !refreshed)
+                warn(refreshed.error().message());
+        }
+        write(work.id, record_of(decision, name));
+    }
+
+    void write(const DeviceId& id, const NameRecord& record)
+    {
+        if (const auto written = input_.records.write(id, record); !written)
+            warn(written.error().message() + ": the original name of the device is not recorded");
     }
 
     /// A name that rdmad would not give is somebody else's choice.
@@ -121,15 +135,15 @@ private:
 
     /// Returns the name that the device has then: the first candidate that is free or its own; the
     /// present one if there is none.
-    Result<std::string> take_first_free(const DeviceNow& now, const Decision& decision)
+    Result<std::string> take_first_free(const InWork& work, const Decision& decision)
     {
-        const auto& device = now.identity.device;
-        in_work_.push_back({id_of(now.identity), decision.original});
+        const auto& device = work.identity.device;
+        chain_.push_back(&work);
         Result<std::string> taken = device.name;
         for (const auto& name : decision.candidates()) {
             if (name == device.name)
                 break;
-            const auto is_given = take(device, name);
+            const auto is_given = take(work, name);
             if (!is_given)
                 taken = tl::unexpected<Error>(is_given.error());
             else if (*is_given)
@@ -138,13 +152,18 @@ private:
                 continue;
             break;
         }
-        in_work_.pop_back();
+        chain_.pop_back();
         return taken;
     }
 
     /// Returns false if another device has the name and keeps it.
-    Result<bool> take(const nldev::Device& device, const std::string& name)
+    Result<bool> take(const InWork& work, const std::string& name)
     {
+        const auto& device = work.identity.device;
+        // should this process be killed, the next event knows the original name all the same, and
+        // that nodes may have read it
+        if (!work.before && !naming::is_temporary(work.original))
+            write(work.id, {work.original});
         auto renamed = context_.client.rename(device.index, name);
         if (is_taken(renamed) && may_swap_) {
             const auto is_free = make_free(name);
@@ -174,24 +193,23 @@ private:
         if (!*holder)
             return true; // it went, or was renamed meanwhile
         const auto index = (*holder)->index;
-        if (index == in_work_.back().id.index)
+        if (index == chain_.back()->id.index)
             return true; // somebody else gave the device its name meanwhile
-        const auto in_work = std::find_if(in_work_.begin(), in_work_.end(),
-                                          [&](const auto& other) { return other.id.index == index; });
-        if (in_work != in_work_.end())
-            return part(*in_work);
-        return in_work_.size() < max_chain ? move_on(index) : Result<bool>(false);
+        const auto waiting = std::find_if(chain_.begin(), chain_.end(), [&](const InWork* other) {
+            return other->id.index == index;
+        });
+        if (waiting != chain_.end())
+            return part(**waiting);
+        return chain_.size() < max_chain ? move_on(index) : Result<bool>(false);
     }
 
     /// Gives a device that waits for another one's name a temporary one, so that its own is free.
-    Result<bool> part(const InWork& device)
+    Result<bool> part(const InWork& work)
     {
-        if (!input_.records.find(device.id))
-            input_.records.write(device.id, {device.original});
-        const auto index = device.id.index;
+        const auto index = work.id.index;
         if (auto parted = context_.client.rename(index, naming::temporary_name(index)); !parted)
             return tl::unexpected<Error>(std::move(parted).error());
-        parted_.push_back(index);
+        parted_.push_back(work);
         return true;
     }
 
@@ -199,57 +217,54 @@ private:
     /// then.
     Result<bool> move_on(uint32_t index)
     {
-        const auto there = look_at(context_.client, input_.root, index);
+        auto there = look_at(context_.client, input_.root, index);
         if (!there)
-            return tl::unexpected<Error>(there.error());
+            return tl::unexpected<Error>(std::move(there).error());
         if (!*there)
             return true;
-        const auto& [subject, identity] = **there;
-        const auto decision = decide_name_of_other(input_, subject.device, identity);
-        const auto name = take_first_free(**there, decision);
+        const auto& now = holders_.emplace_back(std::move(**there));
+        const auto decision = decide_name_of_other(input_, now.subject.device, now.identity);
+        const auto work = in_work(now, decision);
+        const auto name = take_first_free(work, decision);
         if (!name)
             return tl::unexpected<Error>(name.error());
-        if (*name == identity.device.name)
+        if (*name == now.identity.device.name)
             return false;
-        record(**there, decision, *name);
+        record(work, decision, *name);
         return true;
     }
 
     /// Gives a device that was left with a temporary name the one that it had, or one that no other
     /// device can have.
-    void end_temporary_name(uint32_t index)
+    void end_temporary_name(const InWork& work, bool is_decided)
     {
-        const auto there = look_at(context_.client, input_.root, index);
-        if (!there || !*there || !naming::is_temporary((*there)->identity.device.name))
+        const auto index = work.id.index;
+        const auto now = context_.client.device(index);
+        if (now && (!*now || !naming::is_temporary((*now)->name)))
             return;
-        const auto& identity = (*there)->identity;
-        const auto record = input_.records.find(id_of(identity));
-        const auto by_guid = naming::compose(naming::Policy::guid,
-                                             {.node_guid = identity.device.node_guid},
-                                             naming::Scheme::v1, false);
+        const auto by_guid =
+            naming::compose(naming::Policy::guid, {.node_guid = work.identity.device.node_guid},
+                            naming::Scheme::v1, false);
+        const auto given = work.before ? work.before->given.value_or("") : "";
         for (const auto& name :
-             {record ? record->given.value_or("") : "", record ? record->original : "",
-              by_guid.name, "rdma-index-" + std::to_string(index)})
-            if (naming::refusal(name).empty() && context_.client.rename(index, name)) {
-                input_.records.write(id_of(identity), {record ? record->original : name, name});
-                warn("the device with index " + std::to_string(index) + " is called " + name +
-                     ": it could not have its name");
-                return;
-            }
+             {given, work.original, by_guid.name, "rdma-index-" + std::to_string(index)}) {
+            if (!naming::refusal(name).empty() || !context_.client.rename(index, name))
+                continue;
+            const auto original = naming::is_temporary(work.original) ? name : work.original;
+            write(work.id, is_decided ? NameRecord{original, name} : NameRecord{original});
+            warn("the device with index " + std::to_string(index) + " is called " + name +
+                 ": it could not have its name");
+            return;
+        }
     }
 
     const Context& context_;
     const DecisionInput& input_;
     bool may_swap_;
-    std::vector<InWork> in_work_;   ///< the device, the holder of its name, the holder of that one's
-    std::vector<uint32_t> parted_; ///< indexes of devices that were given a temporary name
+    std::vector<const InWork*> chain_; ///< a device, the holder of its name, of that one's name
+    std::vector<InWork> parted_;       ///< devices that were given a temporary name
+    std::deque<DeviceNow> holders_;    ///< what holders were as they were looked at
 };
-
-bool is_decided(const NameRecords& records, const DeviceId& id)
-{
-    const auto record = records.find(id);
-    return record && record->given;
-}
 
 /// Returns what the kernel calls the device now.
 Result<std::optional<NameOutcome>> present_name(nldev::Client& client, uint32_t index)
@@ -266,18 +281,21 @@ Result<std::optional<NameOutcome>> ensure_name(const Context& context, const nld
 {
     const NameRecords records(context.paths.rdmad);
     const DeviceId id{device.index, inode};
-    const auto stands = [&](const std::string& name) {
-        return ask == Ask::once && !naming::is_temporary(name) && is_decided(records, id);
+    // returns the record of a device that has this name, if it stands
+    const auto standing = [&](const std::string& name) {
+        auto record = records.find(id);
+        const bool stands =
+            ask == Ask::once && !naming::is_temporary(name) && record && record->given;
+        return stands ? std::move(record) : std::nullopt;
     };
-    if (stands(device.name)) {
+    if (const auto record = standing(device.name)) {
         // it was renamed after the kernel told of it
-        if (records.find(id)->given != device.name)
+        if (record->given != device.name)
             return present_name(context.client, device.index);
         return NameOutcome{.name = device.name};
     }
     const NamingInput inputs(context);
-    mkdir(context.paths.rdmad.c_str(), 0755);
-    const auto lock = lock_state(context.paths.rdmad);
+    const auto lock = lock_names(context.paths);
     if (!lock)
         warn(lock.error().message() + ": no device gives up its name for another one");
 
@@ -287,12 +305,18 @@ Result<std::optional<NameOutcome>> ensure_name(const Context& context, const nld
         return tl::unexpected<Error>(now.error());
     if (!*now || (*now)->identity.inode != inode)
         return std::optional<NameOutcome>();
-    if (const auto& name = (*now)->identity.device.name; stands(name))
+    if (const auto& name = (*now)->identity.device.name; standing(name))
         return NameOutcome{.name = name};
     log_problems(inputs.problems(), context.paths.rdmad);
     return Namer(context, inputs.input, lock.has_value())
         .settle(**now)
         .map([](NameOutcome&& outcome) { return std::optional(std::move(outcome)); });
+}
+
+Result<UniqueFd> lock_names(const Paths& paths)
+{
+    mkdir(paths.rdmad.c_str(), 0755);
+    return lock_state(paths.rdmad, "names.lock");
 }
 
 Result<std::optional<nldev::Device>> find_holder(const Context& context, const std::string& name)

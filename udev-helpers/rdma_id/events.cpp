@@ -37,21 +37,18 @@ Result<std::optional<nldev::Device>> device_of(const Context& context, const Sub
                        text::parse_u32(context.property("ID_RDMA_INDEX")), context.hints);
 }
 
-/// Gives the device its name where rdmad does so; device has the name that it has then. Returns
-/// true if this call changed it. A device that cannot be named is described all the same.
-bool name_device(const Context& context, const Subject& subject, const NamingMode& naming,
+/// Gives the device its name where rdmad does so; device has the name that it has then. A device
+/// that cannot be named is described all the same.
+void name_device(const Context& context, const Subject& subject, const NamingMode& naming,
                  nldev::Device& device, Ask ask = Ask::once)
 {
     if (!naming.gives_names && !(naming.ends_swaps && naming::is_temporary(device.name)))
-        return false;
-    const auto named =
-        ensure_name(context, device, subject.device.inode().value_or(0), ask);
+        return;
+    const auto named = ensure_name(context, device, subject.device.inode().value_or(0), ask);
     if (!named)
         warn(named.error().message());
-    if (!named || !*named)
-        return false;
-    device.name = (*named)->name;
-    return (*named)->has_changed;
+    else if (*named)
+        device.name = (*named)->name;
 }
 
 /// Returns the links and aliases of a node.
@@ -75,14 +72,14 @@ void note_removal(const Paths& paths, uint32_t index, std::string_view devpath)
                        directory + "/" + std::string(sysfs::last_component(devpath)));
 }
 
-/// After a rename by somebody else, nodes that udev is processing may have read the old name. After
-/// one by rdmad they waited for it, or ensure_name() has refreshed them.
+/// After a rename by somebody else, or one by rdmad that broke off before the name was recorded,
+/// nodes that udev is processing may have read the old name. After any other by rdmad they waited
+/// for it, or ensure_name() has refreshed them.
 Result<void> follow_rename(const Context& context, const Identity& identity)
 {
     const auto record = NameRecords(context.paths.rdmad).find(id_of(identity));
     const bool is_ours = record && record->given == identity.device.name;
-    return refresh_nodes(context, identity,
-                         sysfs::last_component(context.property("DEVPATH_OLD")),
+    return refresh_nodes(context, identity, sysfs::last_component(context.property("DEVPATH_OLD")),
                          is_ours ? Unrecorded::is_right : Unrecorded::refresh);
 }
 
@@ -129,11 +126,12 @@ Result<std::string> follow_device_event(const Context& context, const Subject& d
         return tl::unexpected<Error>(std::move(now).error());
     if (!*now)
         return "";
-    // only a user asks again, with an event that has a SYNTH_UUID (kobject_synth_uevent(),
-    // lib/kobject_uevent.c)
+    // not an event of the kernel's own (kobject_synth_uevent(), lib/kobject_uevent.c): a user asks
+    // again, or udev looks at what was there before it
     const bool is_asked = naming.gives_names && !context.property("SYNTH_UUID").empty();
-    if (name_device(context, device, naming, **now, is_asked ? Ask::anew : Ask::once) &&
-        naming.gives_names)
+    name_device(context, device, naming, **now, is_asked ? Ask::anew : Ask::once);
+    // also if another event renamed it meanwhile: the path of this event is gone
+    if (naming.gives_names && (*now)->name != device.sysname)
         return renaming;
     const auto identity = identify(context.client, context.root, device, std::move(**now));
     if (!identity)
@@ -152,8 +150,7 @@ void follow_removal(const sysfs::Directory& root, const Paths& paths, const Even
 {
     const auto devpath = event("DEVPATH").value_or("");
     const auto index = text::parse_u32(event("ID_RDMA_INDEX").value_or(""));
-    const auto node =
-        node_of(event("SUBSYSTEM").value_or(""), sysfs::last_component(devpath));
+    const auto node = node_of(event("SUBSYSTEM").value_or(""), sysfs::last_component(devpath));
     if (!index || !node)
         return;
     note_removal(paths, *index, devpath);
@@ -171,8 +168,7 @@ void follow_removal(const sysfs::Directory& root, const Paths& paths, const Even
         NameRecords(paths.rdmad).forget_gone(*index, root);
 }
 
-Result<std::string> describe(const Context& context, const Options& options,
-                             const Subject& subject)
+Result<std::string> describe(const Context& context, const Options& options, const Subject& subject)
 {
     auto device = find_device(context.client, context.root, subject.device, subject.device_name,
                               std::nullopt, context.hints);

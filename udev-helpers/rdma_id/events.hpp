@@ -22,14 +22,12 @@ struct NamingMode {
 
 /// Follows an event of an RDMA device. Returns its properties, ID_RENAMING=1 if this event renamed
 /// it, or an empty string if it is gone.
-[[nodiscard]] Result<std::string> follow_device_event(const Context& context,
-                                                      const Subject& device,
+[[nodiscard]] Result<std::string> follow_device_event(const Context& context, const Subject& device,
                                                       const NamingMode& naming, Load load);
 
 /// Follows the "remove" event of a device or node, of which the udev properties alone are left:
 /// releases what it had.
-void follow_removal(const sysfs::Directory& root, const Paths& paths,
-                    const EventProperties& event);
+void follow_removal(const sysfs::Directory& root, const Paths& paths, const EventProperties& event);
 
 /// Returns what a user who asks for a device or node gets: a description in the format that the
 /// options ask for, or the name that the device would get. Empty if the device is gone.

@@ -6,6 +6,7 @@
 #include "udev-helpers/rdma_id/program.hpp"
 
 #include <climits>
+#include <memory>
 #include <unistd.h>
 
 namespace rdmad::rdma_id {
@@ -53,7 +54,12 @@ config::Facts host_facts(const EventProperties& event, const std::string& root)
     facts.host = host_name(root);
     facts.machine_id = word_in(root + "/etc/machine-id");
     facts.kernel_command_line = word_in(root + "/proc/cmdline");
-    facts.virtualization = virtualization;
+    // asked by many files, and two programs each time
+    facts.virtualization = [answer = std::make_shared<std::string>()] {
+        if (answer->empty())
+            *answer = virtualization();
+        return *answer;
+    };
     // an event of a network device has the properties of that
     if (event("SUBSYSTEM").value_or("").starts_with("infiniband"))
         facts.property = event;

@@ -93,8 +93,8 @@ ExitCode net_event(const Options& options, const sysfs::Directory& root)
 Result<std::string> event(const Context& context, const Options& options, const Subject& subject)
 {
     const bool is_on = NamingSwitch().is_on();
-    const NamingMode naming{.gives_names = is_on && options.rename &&
-                                           context.property("ACTION") == "add",
+    const NamingMode naming{.gives_names =
+                                is_on && options.rename && context.property("ACTION") == "add",
                             .ends_swaps = is_on};
     return subject.node == Node::device
                ? follow_device_event(context, subject, naming, options.load)

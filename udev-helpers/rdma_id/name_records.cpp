@@ -7,6 +7,7 @@
 #include "core/sysfs/rdma_device.hpp"
 #include "udev-helpers/rdma_id/state_link.hpp"
 
+#include <cerrno>
 #include <unistd.h>
 
 namespace rdmad::rdma_id {
@@ -22,13 +23,15 @@ std::optional<NameRecord> NameRecords::find(const DeviceId& device) const
     return text ? parse_name_record(*text) : std::nullopt;
 }
 
-void NameRecords::write(const DeviceId& device, const NameRecord& record) const
+Result<void> NameRecords::write(const DeviceId& device, const NameRecord& record) const
 {
     // a name with a blank could not be told from two; the kernel gives no such name
     if (!naming::is_safe_name(record.original) ||
         (record.given && !naming::is_safe_name(*record.given)))
-        return;
-    replace_link(record.original + (record.given ? " " + *record.given : ""), path(device));
+        return fail(EINVAL, path(device));
+    const int error =
+        replace_link(record.original + (record.given ? " " + *record.given : ""), path(device));
+    return error == 0 ? Result<void>() : fail(error, path(device));
 }
 
 void NameRecords::forget_gone(uint32_t index, const sysfs::Directory& root) const
@@ -43,8 +46,8 @@ void NameRecords::forget_gone(uint32_t index, const sysfs::Directory& root) cons
         const auto is_called = [&](const std::string& name) {
             return sysfs::RdmaDevice::inode(root, name) == inode;
         };
-        if (!record || (!is_called(record->given.value_or(record->original)) &&
-                        !is_called(record->original)))
+        if (!record ||
+            (!is_called(record->given.value_or(record->original)) && !is_called(record->original)))
             unlink((directory_ + "/" + entry).c_str());
     }
 }

@@ -32,8 +32,8 @@ public:
 
     /// Returns nullopt if there is no record, or what is there is not one.
     [[nodiscard]] std::optional<NameRecord> find(const DeviceId& device) const;
-    /// Does not write a name that cannot be read back.
-    void write(const DeviceId& device, const NameRecord& record) const;
+    /// Fails with EINVAL for a name that could not be read back.
+    Result<void> write(const DeviceId& device, const NameRecord& record) const;
     /// Removes the records of devices with this index that are not in sysfs any more. root is /sys.
     void forget_gone(uint32_t index, const sysfs::Directory& root) const;
 

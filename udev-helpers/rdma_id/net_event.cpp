@@ -44,8 +44,7 @@ FoundRdma find_by_name(const Context& context, const std::string& name)
 /// if no .link file asks for it, or the name does not fit.
 Result<std::string> name_ipoib(const Context& context, const RdmaOfNetdev& rdma)
 {
-    const auto ensured =
-        ensure_name(context, rdma.device, rdma.subject.device.inode().value_or(0));
+    const auto ensured = ensure_name(context, rdma.device, rdma.subject.device.inode().value_or(0));
     if (!ensured)
         return tl::unexpected<Error>(ensured.error());
     const auto there = look_at(context.client, context.root, rdma.device.index);
@@ -67,13 +66,21 @@ Result<std::string> name_ipoib(const Context& context, const RdmaOfNetdev& rdma)
     return composed.name;
 }
 
+/// Returns true if the name of a device waits for an event of another device. An event that saw
+/// udev without a record of the network device, and has yet to record that, has the lock.
+bool is_waiting(const Context& context, const DeviceId& id)
+{
+    const auto lock = lock_names(context.paths);
+    const auto record = NameRecords(context.paths.rdmad).find(id);
+    return record && !record->given;
+}
+
 /// Names an RDMA device that waited for this; a name does not change when a network device is
 /// renamed later.
 Result<void> name_waiting(const Context& context, const RdmaOfNetdev& rdma)
 {
     const auto inode = rdma.subject.device.inode().value_or(0);
-    const auto record = NameRecords(context.paths.rdmad).find({rdma.device.index, inode});
-    if (!record || record->given)
+    if (!is_waiting(context, {rdma.device.index, inode}))
         return {};
     const auto ensured = ensure_name(context, rdma.device, inode);
     if (!ensured)
@@ -83,31 +90,32 @@ Result<void> name_waiting(const Context& context, const RdmaOfNetdev& rdma)
     return {};
 }
 
-/// Returns true if GID 0 of each RoCE port is made of the present address of its network device.
-/// The kernel updates its GIDs after it told of the network device, over a workqueue.
+/// Returns true if GID 0 of each RoCE port is made of the present address of its network device. A
+/// member of a bond may have the GID of the bond.
 bool has_present_guids(const sysfs::Directory& root, const Identity& identity)
 {
-    return std::all_of(
-        identity.ports.begin(), identity.ports.end(), [&](const PortIdentity& port) {
-            if (port.link_type != naming::LinkType::roce || !port.netdev ||
-                !naming::is_safe_name(*port.netdev))
-                return true;
-            const auto address = root.read("class/net/" + *port.netdev + "/address");
-            return !address || port.guid == sysfs::eui64_of(address.text);
-        });
+    return std::all_of(identity.ports.begin(), identity.ports.end(), [&](const PortIdentity& port) {
+        if (port.link_type != naming::LinkType::roce || !port.netdev ||
+            !naming::is_safe_name(*port.netdev))
+            return true;
+        const auto netdev = "class/net/" + *port.netdev;
+        const auto address = root.read(netdev + "/address");
+        return !address || root.contains(netdev + "/master") ||
+               port.guid == sysfs::eui64_of(address.text);
+    });
 }
 
-/// Waits a little for the GIDs of a device to follow the addresses of its network devices. Those of
-/// a bond's members never do.
+/// Waits until the GIDs of a device follow the addresses of its network devices, two seconds at
+/// most. The kernel updates them over one workqueue for all devices, after it told of the network
+/// device (roce_gid_mgmt.c).
 Result<std::optional<DeviceNow>> look_at_present(const Context& context, uint32_t index)
 {
-    constexpr auto step = std::chrono::milliseconds(10);
-    constexpr int steps = 30;
+    constexpr int steps = 8;
     for (int i = 0;; i++) {
         auto now = look_at(context.client, context.root, index);
         if (!now || !*now || i == steps || has_present_guids(context.root, (*now)->identity))
             return now;
-        std::this_thread::sleep_for(step);
+        std::this_thread::sleep_for(std::chrono::milliseconds(8 << i));
     }
 }
 

@@ -16,7 +16,7 @@ namespace rdmad::rdma_id {
 
 namespace {
 
-// the properties that change while a device lives
+// the properties that links, units and bindings go by, and that change while a device lives
 constexpr std::array volatile_keys = {"ID_RDMA_INDEX", "ID_RDMA_NAME", "ID_RDMA_NETDEV",
                                       "ID_RDMA_PORT_GUID", "ID_RDMA_PORT_GUIDS"};
 
@@ -35,10 +35,9 @@ std::optional<std::string> value_of(const Properties& properties, std::string_vi
 bool is_current(const UdevRecord& record, const Identity& identity, std::string_view old_name)
 {
     const auto now = properties(identity, {});
-    return std::all_of(volatile_keys.begin(), volatile_keys.end(),
-                       [&](const char* key) {
-                           return record.property(key) == value_of(now, key);
-                       }) &&
+    return std::all_of(
+               volatile_keys.begin(), volatile_keys.end(),
+               [&](const char* key) { return record.property(key) == value_of(now, key); }) &&
            (old_name.empty() || !record.mentions(old_name));
 }
 
@@ -60,8 +59,7 @@ public:
 
     /// issm nodes bear the number of the umad node of their port (ib_umad_init_port(),
     /// drivers/infiniband/core/user_mad.c); the kernel does not tell of them over netlink.
-    void refresh_management_nodes(const identity::PortIdentity& port,
-                                  const std::string& umad) const
+    void refresh_management_nodes(const identity::PortIdentity& port, const std::string& umad) const
     {
         auto node = device_;
         node.ports = {port};
@@ -133,7 +131,8 @@ void refresh_device(const Context& context, const Identity& identity)
 {
     const auto& name = identity.device.name;
     const auto record = UdevRecord::read(context.paths.udev, "+infiniband:" + name);
-    if (record && !is_current(*record, identity, ""))
+    // without one its event is being processed, and may have read what was before
+    if (!record || !is_current(*record, identity, ""))
         trigger(context.root, Node::device, name);
 }
 

@@ -13,9 +13,9 @@ enum class Unrecorded {
     is_right, ///< that event names the device itself before it reads the name
 };
 
-/// Has udev process the uverbs, umad and issm nodes of a device again whose udev records do not have
-/// the name, port GUIDs and network devices that the device has now: after a rename the kernel sends
-/// an event for the device alone, and after a change of a MAC address none.
+/// Has udev process the uverbs, umad and issm nodes of a device again whose udev records do not
+/// have the name, port GUIDs and network devices that the device has now: after a rename the kernel
+/// sends an event for the device alone, and after a change of a MAC address none.
 ///
 /// identity: of the device, with all its ports; old_name: what the device was called before, empty
 /// if that is unknown: a record that contains it anywhere is out of date.

@@ -42,9 +42,9 @@ int replace_link(const std::string& target, const std::string& path)
     return rename(fresh.c_str(), path.c_str()) < 0 ? errno : 0;
 }
 
-Result<UniqueFd> lock_state(const std::string& directory)
+Result<UniqueFd> lock_state(const std::string& directory, const std::string& name)
 {
-    const auto path = directory + "/lock";
+    const auto path = directory + "/" + name;
     UniqueFd file(open(path.c_str(), O_RDWR | O_CREAT | O_NOFOLLOW | O_CLOEXEC, 0600));
     if (!file || flock(file.get(), LOCK_EX) < 0)
         return fail(errno, path);

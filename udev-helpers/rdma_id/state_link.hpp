@@ -21,8 +21,9 @@ int make_link(const std::string& target, const std::string& path);
 /// The same, but puts it in place of another.
 int replace_link(const std::string& target, const std::string& path);
 
-/// Waits until no other process changes what several of them must agree on. Nobody but root may
-/// open the file: who could lock it could hold up udev.
-[[nodiscard]] Result<UniqueFd> lock_state(const std::string& directory);
+/// Waits until no other process changes what several of them must agree on. Only root may open the
+/// file: a process that can lock it can hold up udev.
+[[nodiscard]] Result<UniqueFd> lock_state(const std::string& directory,
+                                          const std::string& name = "lock");
 
 } // namespace rdmad::rdma_id
