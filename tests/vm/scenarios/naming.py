@@ -463,6 +463,25 @@ def rdma_core_and_rdmad_never_both_rename(suite):
         return [out.strip()]
 
 
+@labs.on('trixie')
+def a_word_on_the_kernel_command_line_keeps_devices_from_being_named(suite):
+    with _named(suite, 'NamePolicy=path\n', append='rdmad.names=0') as lab:
+        lab.plug(1, 'proto=ib pguid=0002c90300000a01')
+        lab.expect('appeared', lab.in_slot(1), ['mock0'])
+        _add_again(lab)
+        lab.expect('asked for again', lab.in_slot(1), ['mock0'])
+        lab.expect_true('links', '0002c90300000a01/umad' in lab.port_links(), lab.port_links())
+        said = 'But rdmad.names=0 on the kernel command line keeps'
+        status, explained = _naming(lab, 'status'), lab.run('/usr/lib/udev/rdma_id --test-link mock0')
+        lab.expect_true('--naming status', said in status, status)
+        lab.expect_true('--test-link', 'It would be called ibp1s0.' in explained and said in explained, explained)
+        # rdma-core's rule counts again
+        _naming(lab, 'disable')
+        _add_again(lab)
+        lab.expect('disabled', lab.in_slot(1), ['ibp1s0'])
+        return [line for text in (status, explained) for line in text.splitlines() if said in line]
+
+
 ROUNDS = 20
 
 
