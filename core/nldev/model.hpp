@@ -15,6 +15,8 @@ namespace rdmad::nldev {
 
 /// RDMA_NLDEV_CMD_GET, fill_dev_info().
 struct Device {
+    static constexpr uint8_t smi = 1; ///< RDMA_DEVICE_TYPE_SMI: a sub-device for subnet management
+
     uint32_t index = 0;
     std::string name;
     uint32_t port_count = 0;
@@ -23,8 +25,8 @@ struct Device {
     std::optional<uint8_t> node_type; ///< enum rdma_node_type
     std::optional<std::string>
         protocol; ///< of port 1: opa, ib, iw, roce or usnic; none: no such capability
-    std::optional<std::string> fw_version; ///< none: the driver reports none
-    std::optional<uint8_t> device_type; ///< since 6.11; 1: a sub-device for subnet management (SMI)
+    std::optional<std::string> fw_version;  ///< none: the driver reports none
+    std::optional<uint8_t> device_type;     ///< since 6.11; none: no sub-device
     std::optional<std::string> parent_name; ///< since 6.11; of a sub-device
     std::optional<uint8_t>
         name_assign_type; ///< since 6.11; 0: the kernel chose the name, 1: user space

@@ -22,6 +22,15 @@ bool is_missing(int error)
     return error == ENOENT || error == ENOTDIR || error == ENODEV || error == ENAMETOOLONG;
 }
 
+std::optional<std::string> link_target(int parent, const std::string& path)
+{
+    char target[PATH_MAX];
+    const ssize_t size = readlinkat(parent, path.c_str(), target, sizeof target);
+    if (size < 0 || static_cast<size_t>(size) == sizeof target)
+        return std::nullopt;
+    return std::string(target, static_cast<size_t>(size));
+}
+
 } // namespace
 
 std::string_view last_component(std::string_view path)
@@ -77,11 +86,13 @@ Attribute Directory::read(const UniqueFd& attribute)
 
 std::optional<std::string> Directory::link_name(const std::string& path) const
 {
-    char target[PATH_MAX];
-    const ssize_t size = readlinkat(fd(), path.c_str(), target, sizeof target);
-    if (size < 0 || static_cast<size_t>(size) == sizeof target)
-        return std::nullopt;
-    return std::string(last_component(std::string_view(target, static_cast<size_t>(size))));
+    const auto target = link_target(fd(), path);
+    return target ? std::optional(std::string(last_component(*target))) : std::nullopt;
+}
+
+std::optional<std::string> Directory::path() const
+{
+    return link_target(AT_FDCWD, "/proc/self/fd/" + std::to_string(fd()));
 }
 
 std::vector<std::string> Directory::names(const std::string& path) const

@@ -44,6 +44,8 @@ public:
     [[nodiscard]] static Attribute read(const UniqueFd& attribute);
     /// The last component of what a symbolic link points to; none if there is no such link.
     [[nodiscard]] std::optional<std::string> link_name(const std::string& path) const;
+    /// Returns where the directory is now, as /proc tells; nullopt where /proc is not mounted.
+    [[nodiscard]] std::optional<std::string> path() const;
     /// What is in a directory below, in the order in which the kernel lists it.
     [[nodiscard]] std::vector<std::string> names(const std::string& path) const;
     [[nodiscard]] bool contains(const std::string& path) const;

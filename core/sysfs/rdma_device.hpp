@@ -43,6 +43,14 @@ public:
         return directory_;
     }
 
+    /// Returns true if the device hangs on what a node hangs on, or both on nothing. Since
+    /// Linux 7.3 each network namespace can have a device of one name, and sysfs shows the nodes of
+    /// all of them, but only the devices of its own namespace.
+    [[nodiscard]] bool is_beside(const Directory& root, const std::string& node) const
+    {
+        return directory_.inode("device") == root.inode(node + "/device");
+    }
+
     /// The low half of GID 0, as libibumad has it. On InfiniBand and OPA that is the port GUID; on
     /// RoCE it comes from the MAC address of the network device. None if it is not set yet, which
     /// reads as zero, or cannot be read.

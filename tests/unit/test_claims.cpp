@@ -176,6 +176,21 @@ TEST_CASE("an owner whose node is another device's by now is replaced", "[claims
     CHECK(bench.wins(by_opa));
 }
 
+// since Linux 7.3 only one network namespace knows a name of one device alone
+TEST_CASE("an owner whose node is that of a device of the same name elsewhere is replaced",
+          "[claims]")
+{
+    Bench bench;
+    CHECK(bench.wins(by_mixed));
+    bench.tree.directory("devices/pci0000:00/0000:01:00.0");
+    bench.tree.directory("devices/pci0000:00/0000:02:00.0");
+    bench.tree.link("class/infiniband/mixed/device", "../../../devices/pci0000:00/0000:01:00.0");
+    const bool is_beside = GENERATE(true, false);
+    bench.tree.link("class/infiniband_mad/umad0/device",
+                    "../../../devices/pci0000:00/0000:0"s + (is_beside ? "1" : "2") + ":00.0");
+    CHECK(bench.wins(by_opa) == !is_beside);
+}
+
 TEST_CASE("an owner whose GUID has changed is replaced", "[claims]")
 {
     Bench bench;

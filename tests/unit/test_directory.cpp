@@ -22,6 +22,19 @@ TEST_CASE("an attribute is its text without the line break", "[directory]")
     CHECK(attribute.text == "4: ACTIVE");
 }
 
+TEST_CASE("a directory knows where it is, also after a rename", "[directory]")
+{
+    const FixtureTree tree;
+    tree.directory("a/b");
+    tree.link("link", "a/b");
+    const auto root = tree.root();
+    CHECK(root.path() == tree.path());
+    const auto directory = must_find(root.open_below("link"));
+    CHECK(directory.path() == tree.path("a/b"));
+    tree.rename("a", "c");
+    CHECK(directory.path() == tree.path("c/b"));
+}
+
 TEST_CASE("a missing attribute is a value", "[directory]")
 {
     const FixtureTree tree;

@@ -127,6 +127,38 @@ TEST_CASE("a node that loses a link loses the unit with it", "[names]")
     CHECK(names.aliases.empty());
 }
 
+// Mellanox/rdmamap#17: an adapter with four planes has umad0 on mlx5_0, and on smi1 umad1 to umad4
+// and issm1 to issm4, one of each for a port. rdma-core pairs them by the GUID that all these ports
+// have (count_ports_by_guid() in its diagnostics).
+TEST_CASE("a port that is split for subnet management is no clash", "[names]")
+{
+    Bench bench;
+    const auto links_of = [&](uint32_t index, Node node, uint32_t number, uint32_t port) {
+        auto identity = mixed(node, std::string(to_string(node)) + std::to_string(number));
+        identity.device.index = index;
+        identity.device.port_count = index == 0 ? 1 : 4;
+        identity.ports[0].port = port;
+        if (index == 1)
+            identity.device.device_type = nldev::Device::smi;
+        return must(names_of(identity, bench.claims)).links;
+    };
+    // whatever the order of events
+    const bool parent_is_first = GENERATE(true, false);
+    CAPTURE(parent_is_first);
+    const List parents = {"infiniband/by-port-guid/0002c90300000a01/umad"};
+    if (parent_is_first)
+        CHECK(links_of(0, Node::umad, 0, 1) == parents);
+    for (const uint32_t port : {4U, 3U, 2U, 1U}) {
+        CAPTURE(port);
+        CHECK(links_of(1, Node::umad, port, port).empty());
+        CHECK(links_of(1, Node::issm, port, port) ==
+              (port == 1 ? List{"infiniband/by-port-guid/0002c90300000a01/issm"} : List{}));
+    }
+    if (!parent_is_first)
+        CHECK(links_of(0, Node::umad, 0, 1) == parents);
+    CHECK_FALSE(bench.tree.exists("rdmad/contested"));
+}
+
 TEST_CASE("aliases that other rules gave a node stay", "[names]")
 {
     Names names = {.links = {}, .aliases = {"/ours", "/ours-too"}};

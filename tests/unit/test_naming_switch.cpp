@@ -467,3 +467,44 @@ TEST_CASE("status tells what is wrong with .link files, with file, line and key"
     CHECK(bench.says(path + ":6: Name: "));
     CHECK(bench.says(bench.tree.path("etc/rdmad/link.d/50-default.link") + "\n"));
 }
+
+TEST_CASE("rdmad.names=0 on the kernel command line keeps rdmad from naming", "[naming_switch]")
+{
+    const Bench bench;
+    const auto words = GENERATE("rdmad.names=0", "rdmad.names=no quiet", "ro rdmad.names=Off",
+                                "rdmad.names=1 rdmad.names=false", "rdmad.names=0 rdmad.names=x");
+    CAPTURE(words);
+    bench.tree.file("proc/cmdline", "root=/dev/vda "s + words + "\n");
+    CHECK_FALSE(bench.says("rdmad.names=0"));
+    CHECK(must(bench.naming.enable()).find("rdmad.names=0") != std::string::npos);
+    CHECK_FALSE(bench.naming.is_on());
+    CHECK(bench.says("But rdmad.names=0 on the kernel command line"));
+    CHECK(must(bench.naming.disable()).starts_with("Removed"));
+    CHECK_FALSE(bench.says("rdmad.names=0"));
+}
+
+TEST_CASE("any other kernel command line leaves naming as it is", "[naming_switch]")
+{
+    const Bench bench;
+    REQUIRE(bench.naming.enable().has_value());
+    SECTION("words that do not say so")
+    {
+        const auto words =
+            GENERATE("", "quiet", "rdmad.names", "rdmad.names=yes", "rdmad.names=0 rdmad.names=1",
+                     "xrdmad.names=0", "rdmad.names_=0", "net.ifnames=0");
+        CAPTURE(words);
+        bench.tree.file("proc/cmdline", words + "\n"s);
+        CHECK_FALSE(bench.says("kernel command line"));
+    }
+    SECTION("a value that is none")
+    {
+        const auto value = GENERATE("", "2", "00", "never");
+        CAPTURE(value);
+        bench.tree.file("proc/cmdline", "quiet rdmad.names="s + value + "\n");
+        CHECK(bench.says("kernel command line: rdmad.names=: '"s + value +
+                         "' is neither yes nor no"));
+    }
+    SECTION("no /proc") {}
+    CHECK(bench.naming.is_on());
+    CHECK_FALSE(bench.says("But rdmad.names"));
+}

@@ -213,6 +213,24 @@ TEST_CASE("another device that takes the name meanwhile is not mistaken for the 
     CHECK(subject.device.port_guid(1) == UINT64_C(0x0002c90300000a01));
 }
 
+// since Linux 7.3 a device in another network namespace, whose nodes are seen here, may be called
+// so
+TEST_CASE("a device of the same name that the node does not belong to is not taken for its own",
+          "[subject]")
+{
+    const Bench bench;
+    bench.tree.directory("devices/pci0000:00/0000:01:00.0");
+    bench.tree.directory("devices/pci0000:00/0000:02:00.0");
+    bench.tree.link("devices/virtual/infiniband/mixed/device", "../../../pci0000:00/0000:01:00.0");
+    const auto hangs_on = GENERATE("0000:01:00.0", "0000:02:00.0", "");
+    CAPTURE(hangs_on);
+    if (*hangs_on)
+        bench.tree.link("devices/virtual/infiniband_verbs/uverbs0/device",
+                        "../../../pci0000:00/"s + hangs_on);
+    const auto subject = must(bench.event("infiniband_verbs", "uverbs0"));
+    CHECK(subject.has_value() == (hangs_on == "0000:01:00.0"s));
+}
+
 TEST_CASE("a device that goes while one looks is none", "[subject]")
 {
     const Bench bench;

@@ -82,23 +82,23 @@ std::string Claims::path(const char* kind, const std::string& key) const
 /// that is being renamed is asked about again.
 Result<bool> Claims::is_alive(uint64_t guid, const Claimant& owner)
 {
-    const auto ibdev = class_path(owner.node, owner.sysname) + "/ibdev";
+    const auto path = class_path(owner.node, owner.sysname);
     for (int i = 0; i < max_renames; i++) {
         const auto device = client_->device(owner.index);
         if (!device)
             return tl::unexpected<Error>(device.error());
-        const auto name = root_.read(ibdev);
+        const auto name = root_.read(path + "/ibdev");
         if (!*device || !name)
             return false;
         if (name.text != (*device)->name)
             continue;
-        if (owner.port == 0)
-            return (*device)->node_guid == guid;
         const auto sysfs = sysfs::RdmaDevice::open(root_, name.text);
         if (!sysfs)
             return tl::unexpected<Error>(sysfs.error());
-        if (!*sysfs)
+        if (!*sysfs || !(*sysfs)->is_beside(root_, path))
             continue;
+        if (owner.port == 0)
+            return (*device)->node_guid == guid;
         return (*sysfs)->port_guid(owner.port).map([&](auto port_guid) {
             return port_guid == guid;
         });

@@ -101,7 +101,9 @@ Result<std::string> explain_name(const Context& context, uint32_t index)
     text += "\n";
     for (const auto& problem : inputs.problems())
         text += problem + "\n";
-    const auto end = explain_outcome(context, inputs.input, identity.device, decision);
+    auto end = explain_outcome(context, inputs.input, identity.device, decision);
+    if (!names_asked_of_kernel(inputs.host.kernel_command_line).are_given)
+        end += "But rdmad.names=0 on the kernel command line keeps rdmad from renaming it.\n";
     if (!decision.file)
         return text + "No .link file matches it.\n" + end;
     text += "Matched by " + decision.file->path + ", naming scheme " +

@@ -46,6 +46,21 @@ std::string virtualization()
     return machine == "none" ? machine : "vm " + machine;
 }
 
+/// Returns what follows KEY= in each word that begins with it.
+std::vector<std::string_view> values_of(std::string_view key, std::string_view command_line)
+{
+    std::vector<std::string_view> values;
+    for (const auto word : text::split(command_line, ' '))
+        if (word.starts_with(key))
+            values.push_back(word.substr(key.size()));
+    return values;
+}
+
+std::string problem_of(std::string_view key, const std::string& what)
+{
+    return "kernel command line: " + std::string(key) + ": " + what;
+}
+
 } // namespace
 
 config::Facts host_facts(const EventProperties& event, const std::string& root)
@@ -70,15 +85,26 @@ AskedScheme scheme_asked_of_kernel(const std::string& command_line)
 {
     constexpr std::string_view key = "rdmad.naming_scheme=";
     AskedScheme asked;
-    for (const auto word : text::split(command_line, ' ')) {
-        if (!word.starts_with(key))
-            continue;
-        const auto value = word.substr(key.size());
+    for (const auto value : values_of(key, command_line)) {
         if (const auto scheme = naming::parse_scheme(value); scheme)
             asked.scheme = scheme;
         else
-            asked.problem = "kernel command line: " + std::string(key) +
-                            ": there is no naming scheme '" + text::escape_terminal(value) + "'";
+            asked.problem =
+                problem_of(key, "there is no naming scheme '" + text::escape_terminal(value) + "'");
+    }
+    return asked;
+}
+
+AskedNames names_asked_of_kernel(const std::string& command_line)
+{
+    constexpr std::string_view key = "rdmad.names=";
+    AskedNames asked;
+    for (const auto value : values_of(key, command_line)) {
+        if (const auto given = config::parse_boolean(value); given)
+            asked.are_given = *given;
+        else
+            asked.problem =
+                problem_of(key, "'" + text::escape_terminal(value) + "' is neither yes nor no");
     }
     return asked;
 }

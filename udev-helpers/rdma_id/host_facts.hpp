@@ -21,4 +21,12 @@ struct AskedScheme {
 
 [[nodiscard]] AskedScheme scheme_asked_of_kernel(const std::string& command_line);
 
+/// What rdmad.names= on the kernel's command line asks for: the last one that is a boolean.
+struct AskedNames {
+    bool are_given = true;    ///< false: rdmad renames no device
+    std::string problem = {}; ///< of one that is no boolean
+};
+
+[[nodiscard]] AskedNames names_asked_of_kernel(const std::string& command_line);
+
 } // namespace rdmad::rdma_id

@@ -17,12 +17,23 @@ bool has_port_guid(const Identity& identity)
                        [](const PortIdentity& port) { return port.guid.has_value(); });
 }
 
+/// Returns true if the GUID of the node's port stands for another node by design. A sub-device for
+/// subnet management has a port for each plane of its parent's port, all with the GUID of that
+/// (smi_to_native_portnum(), drivers/infiniband/hw/mlx5/mlx5_ib.h). Subnet management alone goes by
+/// its umad nodes, all other classes of MADs by the one of the parent, which has no issm node: that
+/// of the first plane is the port's.
+bool is_unnamed_plane(const Identity& identity)
+{
+    return identity.device.device_type == nldev::Device::smi &&
+           (identity.node != Node::issm || identity.ports.empty() || identity.ports[0].port != 1);
+}
+
 } // namespace
 
 Result<Names> names_of(const Identity& identity, Claims& claims)
 {
     Names names;
-    if (identity.node == Node::device)
+    if (identity.node == Node::device || is_unnamed_plane(identity))
         return names;
 
     const auto node = to_string(identity.node);

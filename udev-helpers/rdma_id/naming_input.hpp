@@ -27,8 +27,10 @@ struct NamingInput {
         for (const auto& file : files.all())
             for (const auto& problem : file.problems)
                 messages.push_back(problem.message());
-        if (!asked.problem.empty())
-            messages.push_back(asked.problem);
+        for (const auto& problem :
+             {asked.problem, names_asked_of_kernel(host.kernel_command_line).problem})
+            if (!problem.empty())
+                messages.push_back(problem);
         return messages;
     }
 

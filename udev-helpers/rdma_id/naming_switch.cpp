@@ -86,6 +86,10 @@ void reload_rules(const std::string& root)
         (void)output_of({"/usr/bin/udevadm", "control", "--reload"});
 }
 
+constexpr char not_in_this_boot[] =
+    "But rdmad.names=0 on the kernel command line keeps it from that until a boot without it. "
+    "rdma-core does not rename them either.\n";
+
 /// Events tell what names are to be; the initrd has rules of its own.
 constexpr char what_follows[] =
     "It counts for devices that come. Those that are there follow after:\n"
@@ -154,6 +158,16 @@ std::string NamingSwitch::without_links() const
            "devices that come keep the kernel's names.\n";
 }
 
+AskedNames NamingSwitch::asked_of_kernel() const
+{
+    return names_asked_of_kernel(std::string(text::trim(content(root_ + "/proc/cmdline"))));
+}
+
+bool NamingSwitch::is_on() const
+{
+    return in_folder(etc).owner == Owner::rdmad && asked_of_kernel().are_given;
+}
+
 Result<std::string> NamingSwitch::enable() const
 {
     const auto there = in_folder(etc);
@@ -169,7 +183,7 @@ Result<std::string> NamingSwitch::enable() const
         return tl::unexpected<Error>(std::move(written).error());
     reload_rules(root_);
     return "Wrote " + path + ": rdmad names RDMA devices, and rdma-core no more.\n" +
-           without_links() + what_follows;
+           (asked_of_kernel().are_given ? "" : not_in_this_boot) + without_links() + what_follows;
 }
 
 Result<std::string> NamingSwitch::disable() const
@@ -188,13 +202,15 @@ Result<std::string> NamingSwitch::disable() const
 std::string NamingSwitch::status() const
 {
     const auto now = effective();
+    const auto asked = asked_of_kernel();
     std::string text;
     switch (now.owner) {
     case Owner::nobody:
         text = "Nobody renames RDMA devices: there is no " + std::string(file_name) + ".\n";
         break;
     case Owner::rdmad:
-        text = "rdmad names RDMA devices, by " + now.path + ".\n";
+        text = "rdmad names RDMA devices, by " + now.path + ".\n" +
+               (asked.are_given ? "" : not_in_this_boot);
         break;
     case Owner::rdma_core:
         text = "rdma-core names RDMA devices, by " + now.path + ".\n";
@@ -205,6 +221,8 @@ std::string NamingSwitch::status() const
                                            : "nobody renames RDMA devices.\n");
         break;
     }
+    if (!asked.problem.empty())
+        text += asked.problem + "\n";
     for (const auto& path : others_that_rename())
         text += path + " renames RDMA devices, too.\n";
 

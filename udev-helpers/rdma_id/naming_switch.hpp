@@ -2,6 +2,7 @@
 #pragma once
 
 #include "core/base/result.hpp"
+#include "udev-helpers/rdma_id/host_facts.hpp"
 #include "udev-helpers/rdma_id/link_files.hpp"
 
 namespace rdmad::rdma_id {
@@ -14,10 +15,9 @@ public:
     /// root goes before all paths: empty, or the root of an image.
     explicit NamingSwitch(std::string root = {}) : root_(std::move(root)) {}
 
-    [[nodiscard]] bool is_on() const
-    {
-        return in_folder(etc).owner == Owner::rdmad;
-    }
+    /// Returns true if rdmad is to rename: its file is there, and the kernel command line does not
+    /// say rdmad.names=0.
+    [[nodiscard]] bool is_on() const;
 
     /// What was done, or why nothing was, for the user. EEXIST: an administrator's file is there,
     /// and stays.
@@ -39,6 +39,7 @@ private:
     [[nodiscard]] std::vector<std::string> others_that_rename() const;
     [[nodiscard]] std::string masked_rules() const;
     [[nodiscard]] std::string without_links() const;
+    [[nodiscard]] AskedNames asked_of_kernel() const;
 
     static constexpr char etc[] = "/etc/udev/rules.d";
     std::string root_;

@@ -3,6 +3,7 @@
 
 #include "core/base/text.hpp"
 #include "core/naming/links.hpp"
+#include "udev-helpers/rdma_id/path_id.hpp"
 
 #include <unistd.h>
 
@@ -134,7 +135,6 @@ public:
         const auto own = pci_address(function);
         if (!own)
             return;
-        location.path = "pci-" + uevent_value(function, "PCI_SLOT_NAME");
         PciPlace pci{.address = *own};
         location.place.onboard_index = onboard_index(function);
         if (auto physical = open(function, "physfn"); physical) {
@@ -192,13 +192,12 @@ Location locate(const Directory& root, const sysfs::RdmaDevice& device, const Id
 {
     Locator locator(root, options);
     if (auto parent = open(device.directory(), "device"); parent) {
+        locator.location.path = path_id(root, *parent);
         const auto subsystem = parent->link_name("subsystem").value_or("");
         if (subsystem == "pci")
             locator.on_pci(std::move(*parent));
         else if (subsystem == "auxiliary")
             locator.on_auxiliary_bus(*parent, device.parent().value_or(""));
-        else if (!subsystem.empty())
-            locator.location.path = subsystem + "-" + device.parent().value_or("");
     }
     auto& place = locator.location.place;
     if (identity.device.protocol)

@@ -9,7 +9,7 @@ namespace rdmad::rdma_id {
 /// Where a device sits, as sysfs tells.
 struct Location {
     naming::Place place;
-    std::string path; ///< "pci-0000:c1:00.0", as udev's ID_PATH; empty: it hangs on nothing
+    std::string path; ///< see path_id(); empty: it hangs on nothing
 };
 
 struct LocateOptions {

@@ -34,8 +34,11 @@ Result<std::optional<Parent>> parent_of_node(const Directory& root, const Direct
         if (!device)
             return tl::unexpected<Error>(std::move(device).error());
         auto again = Directory::read(ibdev);
-        if (*device && again.text == name.text)
+        if (*device && again.text == name.text) {
+            if (!(*device)->is_beside(node, "."))
+                break; // that of the node is in another network namespace
             return Parent{std::move(name.text), std::move(**device)};
+        }
         name = std::move(again);
     }
     return std::optional<Parent>();

@@ -149,6 +149,27 @@ def each_topology_has_the_name_of_its_scheme(suite):
         return lines
 
 
+def path_of_a_link_file_is_what_udev_says_of_the_uverbs_node(suite):
+    with labs.lab(suite, extra=BOARD) as lab:
+        lab.plug(1, 'proto=ib')
+        lab.mock('add parent=platform')
+        lab.mock('add parent=0000:00:05.0 sf=88')
+        lab.settle()
+        systemd = int(re.match(r'\d+', lab.run('udevadm --version')).group())
+        seen = {}
+        for name in lab.devices():
+            path = lab.properties(lab.nodes_of(name)[0, 'uverbs'])['ID_PATH']
+            if lab.vm.code(f'ls /sys/class/infiniband/{name}/device/sfnum') == 0 and systemd < 261:
+                path += '-sf-88'
+            _link(lab, '10-path.link', f'[Match]\nPath={path}\n[Link]\nName=found\n')
+            explained = lab.run(f'/usr/lib/udev/rdma_id --test-link {name}')
+            lab.expect_true(f'{name} by Path={path}', 'Matched by' in explained, explained)
+            seen[name] = path
+        lab.expect_true('paths of all kinds', {'pci-0000:01:00.0', 'pci-0000:00:05.0-sf-88'} < set(seen.values()) and
+                        any(path.startswith('platform-') for path in seen.values()), seen)
+        return [f'{name}: {path}' for name, path in seen.items()]
+
+
 @labs.on('trixie')
 def a_slot_gives_its_number(suite):
     with _named(suite, 'NamePolicy=slot path\n', extra=SLOTS) as lab:
@@ -440,6 +461,25 @@ def rdma_core_and_rdmad_never_both_rename(suite):
         lab.expect("an administrator's file in the way: exit code", code, 4)
         lab.expect('it stays', lab.run(f'readlink {rules}'), '/dev/null')
         return [out.strip()]
+
+
+@labs.on('trixie')
+def a_word_on_the_kernel_command_line_keeps_devices_from_being_named(suite):
+    with _named(suite, 'NamePolicy=path\n', append='rdmad.names=0') as lab:
+        lab.plug(1, 'proto=ib pguid=0002c90300000a01')
+        lab.expect('appeared', lab.in_slot(1), ['mock0'])
+        _add_again(lab)
+        lab.expect('asked for again', lab.in_slot(1), ['mock0'])
+        lab.expect_true('links', '0002c90300000a01/umad' in lab.port_links(), lab.port_links())
+        said = 'But rdmad.names=0 on the kernel command line keeps'
+        status, explained = _naming(lab, 'status'), lab.run('/usr/lib/udev/rdma_id --test-link mock0')
+        lab.expect_true('--naming status', said in status, status)
+        lab.expect_true('--test-link', 'It would be called ibp1s0.' in explained and said in explained, explained)
+        # rdma-core's rule counts again
+        _naming(lab, 'disable')
+        _add_again(lab)
+        lab.expect('disabled', lab.in_slot(1), ['ibp1s0'])
+        return [line for text in (status, explained) for line in text.splitlines() if said in line]
 
 
 ROUNDS = 20
