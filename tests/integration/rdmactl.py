@@ -1210,6 +1210,25 @@ _rdmactl
 """
 
 
+# Writes what is offered to a file. Names that begin with "builtin" are zsh's own way to call what a function hides.
+COMPLETE_ZSH = r"""
+fpath=("$1" $fpath); offered=$2; : >$offered
+autoload -Uz compinit; compinit -D -u
+compadd() {
+    if (( ! ${@[(I)-[OAD]]} )); then
+        local -a offered_now
+        builtin compadd -A offered_now "$@"
+        print -rl -- $offered_now >>$offered
+    fi
+    builtin compadd "$@"
+}
+completed() { : >${offered:h}/completed }
+comppostfuncs=(completed)
+bindkey '^I' complete-word
+: >${offered:h}/loaded
+"""
+
+
 class Completion(Case):
     def complete_line(self, server, line):
         """As above, but for what bash-completion does; what is behind the last word break."""
@@ -1230,6 +1249,61 @@ class Completion(Case):
             self.assertEqual(self.complete_line(server, 'rdmactl unbind sr'), ['srp@%d:%p.service', name])
             self.assertEqual(self.complete_line(server, 'rdmactl bind a@b:c --port-guid=0002c9'), [PORT_1, PORT_2])
             self.assertEqual(self.complete_line(server, 'rdmactl bind a@b:c.service --req'), ['--require='])
+
+    def test_what_an_option_wants_and_nobody_can_tell(self):
+        with Server() as server:
+            for words in (['wait', '--timeout'], ['wait', 'mlx5_0', '--timeout', '='], ['inhibit', '--who'], ['inhibit', '--why', '=']):
+                self.assertEqual(self.complete(server, *words, ''), [], words)
+
+    def test_node_guids_are_offered_where_a_device_is_meant(self):
+        with Server() as server:
+            for verb in ('status', 'wait', 'prepare', 'resume', 'release', 'accept'):
+                self.assertEqual(self.complete(server, verb, '000'), sorted([PORT_1, PORT_2, NODE, SIW['nodeGuid']]), verb)
+
+    def test_the_command_of_inhibit(self):
+        with Server() as server:
+            for words in (['--'], [], ['--mode', '=', 'delay'], ['--why', 'x', '--']):
+                self.assertIn('setpriv', self.complete(server, 'inhibit', *words, 'setpr'), words)
+            self.assertEqual(self.complete(server, 'inhibit', '--', 'ls', '--mode', ROOT + '/README'), [ROOT + '/README.md'])
+            self.assertEqual(self.complete(server, 'inhibit', '--mode', '=', 'd'), ['delay'])
+            self.assertEqual(self.complete(server, 'inhibit', '--wh'), ['--who=', '--why='])
+
+    def complete_zsh(self, server, line):
+        """What zsh offers behind the line."""
+        with tempfile.TemporaryDirectory() as home:
+            env = {'HOME': home, 'PATH': os.path.dirname(os.path.abspath(RDMACTL)) + ':/usr/bin:/bin', 'RDMAD_SOCKET': server.path,
+                   'TERM': 'dumb'}
+            process, terminal = pty.fork()
+            if process == 0:
+                os.execve('/usr/bin/env', ['env', 'zsh', '-f', '-i'], env)
+            with open(home + '/rc', 'w', encoding='utf-8') as file:
+                file.write(COMPLETE_ZSH)
+            os.write(terminal, f'. {home}/rc {ROOT}/completions {home}/offered\n'.encode())
+            self.read_until(terminal, lambda: os.path.exists(home + '/loaded'))
+            os.write(terminal, line.encode() + b'\t')
+            self.read_until(terminal, lambda: os.path.exists(home + '/completed'))
+            os.kill(process, signal.SIGKILL)
+            os.waitpid(process, 0)
+            os.close(terminal)
+            with open(home + '/offered', encoding='utf-8') as file:
+                return sorted(set(file.read().split()))
+
+    def read_until(self, terminal, holds):
+        deadline = time.monotonic() + 120
+        seen = b''
+        while not holds():
+            self.assertLess(time.monotonic(), deadline, seen)
+            if select.select([terminal], [], [], 0.1)[0]:
+                seen += os.read(terminal, 65536)
+
+    @unittest.skipUnless(shutil.which('zsh'), 'zsh is not installed')
+    def test_zsh_offers_the_same(self):
+        with Server() as server:
+            self.assertEqual(self.complete_zsh(server, 'rdmactl wait --timeout '), [])
+            self.assertIn('setpriv', self.complete_zsh(server, 'rdmactl inhibit -- setpr'))
+            self.assertIn('setpriv', self.complete_zsh(server, 'rdmactl inhibit --mode=delay setpr'))
+            for verb in ('status', 'wait', 'prepare'):
+                self.assertEqual(self.complete_zsh(server, f'rdmactl {verb} 000'), sorted([PORT_1, PORT_2, NODE, SIW['nodeGuid']]), verb)
 
     @unittest.skipUnless(shutil.which('zsh'), 'zsh is not installed')
     def test_zsh_loads_it(self):
