@@ -93,7 +93,7 @@ void add_unit(Page& page, const Unit& unit, size_t indent, int64_t now)
 {
     add_unit_line(page, unit, indent);
     if (unit.stop)
-        page.line(indent + 2, "last stop: " + describe_stop(*unit.stop, now));
+        page.line(indent + 2, describe_stop(*unit.stop, now));
 }
 
 bool has_port(const Device& device, uint32_t number)

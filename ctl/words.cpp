@@ -134,12 +134,17 @@ Cell state_cell(const Port& port)
 
 std::string describe_stop(const Stop& stop, int64_t now)
 {
-    auto text = stop.cause;
+    const auto when = ago(stop.timestamp, now);
+    if (stop.cause == "condition")
+        return "last start: condition not met, " + when;
+    if (stop.cause == "dependency")
+        return "last start: dependency failed, " + when;
+    auto text = "last stop: " + stop.cause;
     if (stop.device)
         text += " of " + port_name(*stop.device, stop.port.value_or(0));
     else if (stop.guid)
         text += " of port " + *stop.guid;
-    return text + ", " + ago(stop.timestamp, now);
+    return text + ", " + when;
 }
 
 bool is_active(const Unit& unit)
@@ -203,9 +208,9 @@ Standing standing_of(const Unit& unit)
 {
     if (is_active(unit) || unit.active_state == "activating")
         return Standing::running;
-    if (unit.stop && unit.stop->cause == "unplug")
-        return Standing::unplugged;
-    return unit.is_wanted ? Standing::waiting : Standing::left_alone;
+    if (!unit.is_wanted)
+        return Standing::left_alone;
+    return unit.stop && unit.stop->cause == "unplug" ? Standing::unplugged : Standing::waiting;
 }
 
 } // namespace rdmad::ctl

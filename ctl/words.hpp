@@ -42,7 +42,8 @@ namespace rdmad::ctl {
 /// The state of a port in a word.
 [[nodiscard]] Cell state_cell(const Port& port);
 
-/// "unplug of mlx5_0/1, 2 min ago"
+/// Returns "last stop: unplug of mlx5_0/1, 2 min ago", or of a start that systemd did not carry
+/// out "last start: condition not met, 2 min ago".
 [[nodiscard]] std::string describe_stop(const Stop& stop, int64_t now);
 
 /// "ib_write_bw (PID 412) of perftest.service"
