@@ -174,11 +174,12 @@ namespace {
 
 std::string describe_block(const Life& life)
 {
+    const std::string waits = "its removal waits: it is in use";
     if (!life.holders)
-        return "its removal waits for whoever holds it";
+        return waits;
     if (life.holders->empty())
-        return "its removal waits, and no process holds it: a part of the kernel does";
-    return "its removal waits for " + describe_holders(*life.holders);
+        return waits + " by a part of the kernel, or by mapped memory";
+    return waits + " by " + describe_holders(*life.holders);
 }
 
 } // namespace
@@ -196,7 +197,9 @@ std::string describe_life(const Life& life)
     else if (life.state != "ready")
         parts.push_back(life.state);
     if (life.held_until)
-        parts.push_back("held, as it came back " + count_of(life.returns, "time"));
+        parts.push_back("held, as it came back " + count_of(life.returns, "time") +
+                        ": nothing is started with it; rdmactl release " + life.device +
+                        " ends that");
     if (!life.is_accepted)
         parts.push_back("in place of another device: some wait for rdmactl accept " + life.device);
     if (life.cause)

@@ -51,8 +51,8 @@ namespace rdmad::ctl {
 /// All of them, with commas between.
 [[nodiscard]] std::string describe_holders(const std::vector<Holder>& holders);
 
-/// What is worth to be told of a device's life: "held, as it came back 3 times", empty if nothing
-/// is.
+/// Returns what is worth to be told of a device's life: "degraded: none of its ports could be used
+/// in time"; empty if nothing is.
 [[nodiscard]] std::string describe_life(const Life& life);
 
 enum class Standing { running, waiting, unplugged, left_alone };

@@ -388,7 +388,7 @@ class Status(Case):
     def test_all(self):
         with Server() as server:
             text = self.check(run(server, 'status'), FINE)
-        self.assertIn('2 devices, 3 ports, 2 ready\n', text)
+        self.assertIn('2 devices, 3 ports, 2 usable\n', text)
         self.assertIn('4 units bound: 1 running, 1 waiting, 1 stopped by unplug, 1 left alone\n', text)
         self.assertIn('mlx5_0: ib, mlx5_core, pci-0000:c1:00.0, index 0, node GUID ' + NODE, text)
         self.assertIn(f'  port 2: down, infiniband, {PORT_2}\n', text)
@@ -443,8 +443,11 @@ class Status(Case):
     def test_a_unit_says_by_its_exit_code_whether_it_runs(self):
         with Server() as server:
             text = self.check(run(server, 'status', 'srp.service'), FINE)
-            self.assertIn(f'bound to mlx5_0/1: ready, {PORT_1}, umad0', text)
+            self.assertIn(f'bound to mlx5_0/1: present, {PORT_1}, umad0', text)
             self.assertIn('by 50-srp.binding', text)
+            idle = unit(ports=[bound(isReady=False)], activeState='inactive', reason=f'waits until port {PORT_1} of mlx5_0 is active')
+            with Server(Bindings_List=lambda _: {'bindings': [], 'units': [idle]}) as waits:
+                self.assertIn(f'bound to mlx5_0/1: not active, {PORT_1}, umad0', self.check(run(waits, 'status', 'srp'), NOT_ACTIVE))
             self.assertEqual(self.check(run(server, 'status', 'srp'), FINE), text)
             self.assertIn('gone', self.check(run(server, 'status', 'pulled'), NOT_ACTIVE))
             self.check(run(server, 'status', 'stopped.service'), NOT_ACTIVE)
@@ -836,11 +839,12 @@ class Life(Case):
         self.assertTrue(self.lines()[1].startswith('  port 1'))
         self.assertEqual(self.lines(state='settling')[1], '  settling')
         self.assertEqual(self.lines(isDegraded=True)[1], '  degraded: none of its ports could be used in time')
-        self.assertEqual(self.lines(state='removing', isBlocked=True)[1], '  its removal waits for whoever holds it')
+        self.assertEqual(self.lines(state='removing', isBlocked=True)[1], '  its removal waits: it is in use')
         self.assertEqual(self.lines(isAccepted=False, cause='replaced')[1],
                          '  in place of another device: some wait for rdmactl accept mlx5_0; went last: replaced')
         self.assertEqual(self.lines(returns=3, heldUntil=7, cause='hot unplug')[1],
-                         '  held, as it came back 3 times; went last: hot unplug')
+                         '  held, as it came back 3 times: nothing is started with it; rdmactl release mlx5_0 ends that; '
+                         'went last: hot unplug')
 
     def test_monitor(self):
         events = [event('snapshot', 1, devices=[]), event('life', 2, change='went', life=life('grace', cause='reset')),
@@ -887,9 +891,9 @@ class Blocked(Case):
             return one
 
     def test_who_blocks_is_told(self):
-        self.assertEqual(self.status(), 'mlx5_0, index 0: being removed\n  its removal waits for whoever holds it\n')
-        self.assertIn('no process holds it', self.status([]))
-        self.assertIn('waits for ib_write_bw (PID 412) of perftest.service, systemd, which stores a descriptor for some service',
+        self.assertEqual(self.status(), 'mlx5_0, index 0: being removed\n  its removal waits: it is in use\n')
+        self.assertIn('it is in use by a part of the kernel, or by mapped memory\n', self.status([]))
+        self.assertIn('it is in use by ib_write_bw (PID 412) of perftest.service, systemd, which stores a descriptor for some service',
                       self.status([HOLDER, STORE]))
 
     def test_monitor(self):
@@ -900,7 +904,7 @@ class Blocked(Case):
                 seen = [process.stdout.readline().decode().rstrip() for _ in events]
                 process.terminate()
         self.assertEqual([line.split(' ', 2)[2] for line in seen[1:]],
-                         ['life mlx5_0, held by ib_write_bw (PID 412) of perftest.service', 'life mlx5_0, held by no process'])
+                         ['life mlx5_0, in use by ib_write_bw (PID 412) of perftest.service', 'life mlx5_0, in use by no process'])
 
 
 class Prepare(Case):
