@@ -34,7 +34,7 @@ _rdmactl_values() {
     case $1 in
     --port-guid) _rdmactl_column 6 ;;
     --node-guid) _rdmactl_nodes ;;
-    --link-type) echo infiniband opa roce iwarp usnic efa ;;
+    --link-type) echo infiniband opa roce iwarp usnic efa unknown ;;
     --driver) _rdmactl_column 8 ;;
     --device) _rdmactl_column 1 ;;
     --path) _rdmactl_column 9 ;;
