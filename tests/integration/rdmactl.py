@@ -191,12 +191,12 @@ def on_terminal(server, *arguments, **environment):
 
 
 class Case(unittest.TestCase):
-    def check(self, result, code):
+    def check(self, result, code, note=None):
         self.assertEqual(result.returncode, code, result)
         for line in result.stderr.decode().splitlines():
             self.assertTrue(line.startswith('rdmactl: ') and line.isprintable(), result.stderr)
         if code == FINE:
-            self.assertEqual(result.stderr, b'')
+            self.assertEqual(result.stderr.decode(), f'rdmactl: {note}\n' if note else '')
         return result.stdout.decode()
 
     def check_error(self, result, code, *words):
@@ -1128,14 +1128,31 @@ class Wait(Case):
         up = device(ports=[port(1, PORT_1), port(2, PORT_2)])
         result, took = self.wait([event('snapshot', devices=[]), 0.3, event('add', 2, device=self.DOWN), 0.3,
                                   event('port', 3, device=up, port=1), None], 'mlx5_0')
-        self.check(result, FINE)
+        self.check(result, FINE, "'mlx5_0' is not there now")
         self.assertGreaterEqual(took, 0.6)
 
     def test_all_of_several(self):
         result, _ = self.wait([event('snapshot', devices=[device()]), None], PORT_1, 'siw0', '--timeout=0.2')
-        self.check_error(result, FAILED, "waited 0.2 s: 'siw0' is not there")
+        self.assertEqual(result.stderr.decode(), "rdmactl: 'siw0' is not there now\nrdmactl: waited 0.2 s: 'siw0' is not there\n")
+        self.assertEqual(result.returncode, FAILED)
         result, _ = self.wait([event('snapshot', devices=[device(), SIW]), None], PORT_1, 'siw0')
         self.check(result, FINE)
+
+    def test_a_name_that_may_be_mistyped_is_told_at_once(self):
+        note = b"rdmactl: 'mlx5_9' is not there now; there is mlx5_0\n"
+        with Server(Devices_Monitor=lambda _: [event('snapshot', devices=[device(), SIW]), None]) as server:
+            with subprocess.Popen(command(server, ['wait', 'mlx5_9', '--timeout=60']), stderr=subprocess.PIPE) as process:
+                seen = process.stderr.readline()
+                with self.assertRaises(subprocess.TimeoutExpired):
+                    process.wait(0.3)
+                process.kill()
+        self.assertEqual(seen, note)
+        self.check(self.wait([event('snapshot', devices=[device()]), None], 'mlx5_9', '--for=absent')[0], FINE, note.decode()[9:-1])
+        # once, though rdmad is started anew and asked again
+        snapshots = [json.dumps({'parameters': event('snapshot', devices=[]), 'continues': True}).encode() + b'\0',
+                     [event('snapshot', devices=[device()]), None]]
+        with Server(Devices_Monitor=lambda _: snapshots.pop(0)) as server:
+            self.check(run(server, 'wait', PORT_1, '--timeout=20'), FINE, f"'{PORT_1}' is not there now")
 
     def test_the_deadline(self):
         result, took = self.wait([event('snapshot', devices=[self.DOWN]), None], PORT_1, '--timeout=0.5')
@@ -1181,7 +1198,7 @@ class Wait(Case):
     def test_present_and_absent(self):
         self.check(self.wait([event('snapshot', devices=[self.DOWN]), None], 'mlx5_0', '--for=present')[0], FINE)
         self.assertEqual(self.asked, [{'pollPorts': False}])
-        self.check(self.wait([event('snapshot', devices=[]), None], 'mlx5_0', '--for=absent')[0], FINE)
+        self.check(self.wait([event('snapshot', devices=[SIW]), None], 'mlx5_0', '--for=absent')[0], FINE, "'mlx5_0' is not there now")
         result, _ = self.wait([event('snapshot', devices=[device()]), 0.2, event('remove', 2, device=device()), None], PORT_1, '--for=absent')
         self.check(result, FINE)
         self.check_error(self.wait([event('snapshot', devices=[device()]), None], PORT_1, '--for=absent', '--timeout=0.2')[0], FAILED,
