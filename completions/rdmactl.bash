@@ -5,6 +5,7 @@
 # Devices and GUIDs that rdmad knows; port GUIDs of udev's links where it does not run.
 _rdmactl_devices() {
     rdmactl list --no-legend 2>/dev/null | awk '{ print $1; if ($6 != "-") print $6 }'
+    _rdmactl_nodes
     (cd /dev/infiniband/by-port-guid 2>/dev/null && printf '%s\n' *)
 }
 
@@ -28,12 +29,12 @@ _rdmactl_units() {
         awk '{ sub(/@\..*/, "@", $1); print $1 }'
 }
 
-# What may stand behind an option; false: it takes none, or none that can be told
+# What may stand behind an option, nothing if nobody can tell; false: it takes no value
 _rdmactl_values() {
     case $1 in
     --port-guid) _rdmactl_column 6 ;;
     --node-guid) _rdmactl_nodes ;;
-    --link-type) echo infiniband opa roce iwarp usnic efa ;;
+    --link-type) echo infiniband opa roce iwarp usnic efa unknown ;;
     --driver) _rdmactl_column 8 ;;
     --device) _rdmactl_column 1 ;;
     --path) _rdmactl_column 9 ;;
@@ -48,6 +49,7 @@ _rdmactl_values() {
     --stage) echo targets initiators applications ;;
     --mode) echo block delay ;;
     --for) echo active ready present absent ;;
+    --timeout | --who | --why) ;;
     *) return 1 ;;
     esac
 }
@@ -91,8 +93,26 @@ _rdmactl_trim() {
     done
 }
 
+# Prints where in $words the command of "rdmactl inhibit" begins; $1: where the verb is. The word to be completed may be its first.
+# Fails if that word is an option, or the value of one.
+_rdmactl_command() {
+    local i
+    for ((i = $1 + 1; i <= cword; i++)); do
+        case ${words[i]} in
+        --) ((i < cword)) && echo $((i + 1)) && return ;;
+        --device | --mode | --who | --why | --socket | --root)
+            i=$((i + 1))
+            [[ ${words[i]} != '=' ]] || i=$((i + 1))
+            ;;
+        -*) ;;
+        *) echo $i && return ;;
+        esac
+    done
+    return 1
+}
+
 _rdmactl() {
-    local word=${COMP_WORDS[COMP_CWORD]} before=${COMP_WORDS[COMP_CWORD - 1]} verb='' candidate i
+    local word=${COMP_WORDS[COMP_CWORD]} before=${COMP_WORDS[COMP_CWORD - 1]} verb='' candidate i start
     local words=("${COMP_WORDS[@]}") cword=$COMP_CWORD
     # ":" and "@" are words of their own, too, unless bash-completion puts them together
     if declare -F _get_comp_words_by_ref >/dev/null; then
@@ -111,6 +131,12 @@ _rdmactl() {
     COMPREPLY=()
     if [[ $before == --socket || $before == --root ]]; then
         mapfile -t COMPREPLY < <(compgen -f -- "$word")
+        return
+    fi
+    if [[ $verb == inhibit ]] && start=$(_rdmactl_command $i); then
+        local kind=-f
+        [[ $start -ne $cword ]] || kind=-c
+        mapfile -t COMPREPLY < <(compgen $kind -- "$word")
         return
     fi
     local candidates

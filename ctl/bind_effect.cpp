@@ -17,20 +17,23 @@ bool contains(const std::vector<std::string>& words, const std::string& word)
     return std::find(words.begin(), words.end(), word) != words.end();
 }
 
-/// Whether somebody has to do something about it.
-bool is_wrong(const Unit& unit)
+/// Returns true if somebody has to do something about the unit. rdmad leaves each unit alone that
+/// it is told never to start.
+bool is_wrong(const Unit& unit, const Bound& bound)
 {
-    return standing_of(unit) == Standing::left_alone ||
+    return (bound.is_started && standing_of(unit) == Standing::left_alone) ||
            unit.load_state.value_or("loaded") != "loaded";
 }
 
-std::string advice_for(const Unit& unit)
+std::string advice_for(const Unit& unit, const Bound& bound)
 {
+    const auto name = text::escape_terminal(unit.name);
     if (unit.load_state == "not-found")
         return "  when it has a file: systemctl daemon-reload\n";
-    if (standing_of(unit) == Standing::left_alone)
-        return "  to have it follow its ports: systemctl start " +
-               text::escape_terminal(unit.name) + "\n";
+    if (unit.load_state == "masked")
+        return "  to have it follow its ports: systemctl unmask " + name + "\n";
+    if (bound.is_started && standing_of(unit) == Standing::left_alone)
+        return "  to have it follow its ports: systemctl start " + name + "\n";
     return {};
 }
 
@@ -40,8 +43,8 @@ std::string lines_for(const Bound& bound, const Style& style)
     const bool starts = bound.is_started && !bound.effect->matches.empty();
     std::string text;
     for (const auto& unit : bound.effect->units)
-        if (is_wrong(unit) || (starts && standing_of(unit) != Standing::running))
-            text += unit_line(unit, style) + advice_for(unit);
+        if (is_wrong(unit, bound) || (starts && standing_of(unit) != Standing::running))
+            text += unit_line(unit, style) + advice_for(unit, bound);
     return text;
 }
 
@@ -50,7 +53,8 @@ std::string what_follows(const Bound& bound)
     if (!bound.effect)
         return bound.unit + " will live with the ports that match when rdmad runs";
     const auto& units = bound.effect->units;
-    const bool is_sound = std::none_of(units.begin(), units.end(), is_wrong);
+    const bool is_sound = std::none_of(units.begin(), units.end(),
+                                       [&](const Unit& unit) { return is_wrong(unit, bound); });
     if (bound.effect->matches.empty())
         return "no port matches now" +
                (is_sound && bound.is_started ? "; " + bound.unit + " starts when one appears" : "");

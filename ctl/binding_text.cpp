@@ -19,19 +19,20 @@ constexpr size_t max_file = 65536; // more read_file() does not take
 constexpr std::array<BindKey, BindRequest::size> keys = {{
     {"Match", "PortGUID", "--port-guid", "portGuid", "GUID of the port, as ibstat prints it", true},
     {"Match", "NodeGUID", "--node-guid", "nodeGuid", "GUID of the device", true},
-    {"Match", "LinkType", "--link-type", "linkType", "infiniband, opa, roce, iwarp, usnic or efa"},
+    {"Match", "LinkType", "--link-type", "linkType",
+     "infiniband, opa, roce, iwarp, usnic, efa or unknown"},
     {"Match", "Driver", "--driver", "driver", "driver: mlx5_core"},
     {"Match", "Device", "--device", "device", "name of the device: mlx5_0; '*' is every one"},
     {"Match", "Path", "--path", "path", "where the device sits: pci-0000:c1:00.0"},
     {"Match", "NetDev", "--netdev", "netdev", "network device of the port"},
     {"Match", "Port", "--port", "port", "number of the port"},
-    {"Binding", "Node", "--node", "node", "uverbs, umad or issm"},
-    {"Binding", "Require", "--require", "require", "all or any of the ports that match"},
-    {"Binding", "WaitFor", "--wait-for", "waitFor", "present, active or ready"},
-    {"Binding", "Restart", "--restart", "restart", "return or no"},
-    {"Binding", "OnReplaced", "--on-replaced", "onReplaced", "start or wait"},
-    {"Binding", "OnBlocked", "--on-blocked", "onBlocked", "report or stop"},
-    {"Binding", "Stage", "--stage", "stage", "targets, initiators or applications"},
+    {"Binding", "Node", "--node", "node", "whose removal stops it: uverbs (default), umad or issm"},
+    {"Binding", "Require", "--require", "require", "all (default) or any of the ports that match"},
+    {"Binding", "WaitFor", "--wait-for", "waitFor", "present (default), active or ready"},
+    {"Binding", "Restart", "--restart", "restart", "return (default) or no"},
+    {"Binding", "OnReplaced", "--on-replaced", "onReplaced", "start (default) or wait"},
+    {"Binding", "OnBlocked", "--on-blocked", "onBlocked", "report (default) or stop"},
+    {"Binding", "Stage", "--stage", "stage", "targets, initiators or applications (default)"},
 }};
 
 std::string plain_guids(std::string value)

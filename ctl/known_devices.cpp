@@ -85,7 +85,7 @@ std::string life_text(const Event& event)
     if (change == "state")
         return life.device + ", " + life.state;
     if (change == "holders" && life.holders)
-        return life.device + ", held by " +
+        return life.device + ", in use by " +
                (life.holders->empty() ? "no process" : describe_holders(*life.holders));
     const bool has_cause = change == "went" || change == "explained";
     return life.device + ", " + change + (has_cause ? ": " + life.cause.value_or("") : "");

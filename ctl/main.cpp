@@ -122,7 +122,7 @@ void add_wait(CLI::App& app, CommandLine& line)
 
 void add_prepare(CLI::App& app, CommandLine& line)
 {
-    auto* prepare = add_verb(app, line, "prepare", "Get a device ready for its removal",
+    auto* prepare = add_verb(app, line, "prepare", "Prepare a device for its removal",
                              [&line] { return ctl::prepare(line.common, line.prepare); });
     prepare->add_option("DEVICE", line.prepare.device, "Its name, or a GUID")
         ->required()

@@ -93,7 +93,7 @@ void add_unit(Page& page, const Unit& unit, size_t indent, int64_t now)
 {
     add_unit_line(page, unit, indent);
     if (unit.stop)
-        page.line(indent + 2, "last stop: " + describe_stop(*unit.stop, now));
+        page.line(indent + 2, describe_stop(*unit.stop, now));
 }
 
 bool has_port(const Device& device, uint32_t number)
@@ -133,7 +133,8 @@ std::vector<std::string> missing_of(const std::vector<Binding>& bindings,
 
 std::string describe_bound(const BoundPort& port)
 {
-    const auto* state = !port.is_present ? "gone" : port.is_ready ? "ready" : "not ready";
+    // what WaitFor= asks for beyond that is said for the unit
+    const auto* state = !port.is_present ? "gone" : port.is_ready ? "present" : "not active";
     return "bound to " + port_name(port.device, port.port) + ": " +
            listed({state, port.guid ? port.guid : "node GUID " + port.node_guid, port.node});
 }
@@ -158,14 +159,14 @@ void add_problems(Page& page, const std::vector<Binding>& bindings)
 void add_summary(Page& page, const std::vector<Device>& devices, const std::vector<Unit>& units)
 {
     size_t ports = 0;
-    size_t ready = 0;
+    size_t usable = 0;
     for (const auto& device : devices)
         for (const auto& port : device.ports) {
             ports++;
-            ready += port.is_ready ? 1 : 0;
+            usable += port.is_ready ? 1 : 0;
         }
     page.line(0, count_of(devices.size(), "device") + ", " + count_of(ports, "port") + ", " +
-                     std::to_string(ready) + " ready");
+                     std::to_string(usable) + " usable");
     auto text = count_of(units.size(), "unit") + " bound";
     for (size_t i = 0; i < standing_words.size(); i++)
         text += (i == 0 ? ": " : ", ") +

@@ -8,6 +8,7 @@
 #include <cmath>
 #include <fmt/format.h>
 #include <thread>
+#include <utility>
 
 namespace rdmad::ctl {
 
@@ -74,12 +75,25 @@ Answer<Client> ask(const Common& common, WaitGoal goal, Deadline deadline)
     return client;
 }
 
-/// Until all is as it should be; look is what was seen last, with an error, too.
+/// What was seen so far; it outlives a connection to rdmad.
+struct Seen {
+    Look look = {};
+    bool is_noted = false; ///< what is not there, which may be a name that was mistyped
+};
+
+void note_missing(const std::vector<Target>& targets, const KnownDevices& known)
+{
+    for (const auto& target : targets)
+        if (const auto note = note_of_missing(target, known.all()); !note.empty())
+            warn(note);
+}
+
+/// Follows events until all is as it should be, or fails.
 Answer<void> follow(Client& client, const std::vector<Target>& targets, WaitGoal goal,
-                    Deadline deadline, Look& look)
+                    Deadline deadline, Seen& seen)
 {
     KnownDevices known;
-    while (!look.holds) {
+    while (!seen.look.holds) {
         auto answer = client.next(deadline);
         if (!answer)
             return as_told(answer);
@@ -87,7 +101,9 @@ Answer<void> follow(Client& client, const std::vector<Target>& targets, WaitGoal
         if (!event)
             return as_told(event);
         (void)known.apply(*event);
-        look = look_at_all(targets, goal, known);
+        if (!std::exchange(seen.is_noted, true))
+            note_missing(targets, known);
+        seen.look = look_at_all(targets, goal, known);
     }
     return {};
 }
@@ -102,12 +118,13 @@ Answer<int> wait(const Common& common, const WaitOptions& options)
     auto deadline = deadline_of(options.timeout);
     if (!deadline)
         return as_told(deadline);
-    Look look;
+    Seen seen;
+    const auto& look = seen.look;
     for (int mute = 0;;) {
         auto client = ask(common, options.goal, *deadline);
         if (!client)
             return as_told(client);
-        auto outcome = follow(*client, *targets, options.goal, *deadline, look);
+        auto outcome = follow(*client, *targets, options.goal, *deadline, seen);
         if (outcome)
             return end(common, options.goal, look);
         const auto kind = outcome.error().kind;

@@ -5,6 +5,7 @@
 #include "ctl/words.hpp"
 
 #include <algorithm>
+#include <set>
 
 namespace rdmad::ctl {
 
@@ -85,6 +86,19 @@ Look look_at_readiness(const std::vector<Found>& all)
     return {.holds = true};
 }
 
+/// Returns all names by which a device or a port can be called.
+std::vector<std::string> names_of(const std::vector<Device>& devices)
+{
+    std::set<std::string> names;
+    for (const auto& device : devices) {
+        names.insert({device.name, device.node_guid});
+        for (const auto& port : device.ports)
+            names.insert(
+                {port_name(device.name, port.number), port.guid.value_or(device.node_guid)});
+    }
+    return {names.begin(), names.end()};
+}
+
 } // namespace
 
 Answer<Target> parse_target(const std::string& word)
@@ -112,6 +126,15 @@ Look look_at(const Target& target, WaitGoal goal, const std::vector<Device>& dev
     if (goal == WaitGoal::present)
         return {.holds = true};
     return goal == WaitGoal::ready ? look_at_readiness(all) : look_at_activity(all);
+}
+
+std::string note_of_missing(const Target& target, const std::vector<Device>& devices)
+{
+    if (!find(target, devices).empty())
+        return {};
+    const auto near = nearby(port_name(target.name, target.port.value_or(0)), names_of(devices));
+    return "'" + target.word + "' is not there now" +
+           (near.empty() ? "" : "; there is " + join(near, ", "));
 }
 
 } // namespace rdmad::ctl

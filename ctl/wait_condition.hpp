@@ -27,4 +27,8 @@ struct Look {
 
 [[nodiscard]] Look look_at(const Target& target, WaitGoal goal, const std::vector<Device>& devices);
 
+/// Returns "'mlx5_9' is not there now; there is mlx5_0", with the names that may have been meant;
+/// empty if it is there.
+[[nodiscard]] std::string note_of_missing(const Target& target, const std::vector<Device>& devices);
+
 } // namespace rdmad::ctl

@@ -134,12 +134,17 @@ Cell state_cell(const Port& port)
 
 std::string describe_stop(const Stop& stop, int64_t now)
 {
-    auto text = stop.cause;
+    const auto when = ago(stop.timestamp, now);
+    if (stop.cause == "condition")
+        return "last start: condition not met, " + when;
+    if (stop.cause == "dependency")
+        return "last start: dependency failed, " + when;
+    auto text = "last stop: " + stop.cause;
     if (stop.device)
         text += " of " + port_name(*stop.device, stop.port.value_or(0));
     else if (stop.guid)
         text += " of port " + *stop.guid;
-    return text + ", " + ago(stop.timestamp, now);
+    return text + ", " + when;
 }
 
 bool is_active(const Unit& unit)
@@ -169,11 +174,12 @@ namespace {
 
 std::string describe_block(const Life& life)
 {
+    const std::string waits = "its removal waits: it is in use";
     if (!life.holders)
-        return "its removal waits for whoever holds it";
+        return waits;
     if (life.holders->empty())
-        return "its removal waits, and no process holds it: a part of the kernel does";
-    return "its removal waits for " + describe_holders(*life.holders);
+        return waits + " by a part of the kernel, or by mapped memory";
+    return waits + " by " + describe_holders(*life.holders);
 }
 
 } // namespace
@@ -191,7 +197,9 @@ std::string describe_life(const Life& life)
     else if (life.state != "ready")
         parts.push_back(life.state);
     if (life.held_until)
-        parts.push_back("held, as it came back " + count_of(life.returns, "time"));
+        parts.push_back("held, as it came back " + count_of(life.returns, "time") +
+                        ": nothing is started with it; rdmactl release " + life.device +
+                        " ends that");
     if (!life.is_accepted)
         parts.push_back("in place of another device: some wait for rdmactl accept " + life.device);
     if (life.cause)
@@ -203,9 +211,9 @@ Standing standing_of(const Unit& unit)
 {
     if (is_active(unit) || unit.active_state == "activating")
         return Standing::running;
-    if (unit.stop && unit.stop->cause == "unplug")
-        return Standing::unplugged;
-    return unit.is_wanted ? Standing::waiting : Standing::left_alone;
+    if (!unit.is_wanted)
+        return Standing::left_alone;
+    return unit.stop && unit.stop->cause == "unplug" ? Standing::unplugged : Standing::waiting;
 }
 
 } // namespace rdmad::ctl

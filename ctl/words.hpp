@@ -42,7 +42,8 @@ namespace rdmad::ctl {
 /// The state of a port in a word.
 [[nodiscard]] Cell state_cell(const Port& port);
 
-/// "unplug of mlx5_0/1, 2 min ago"
+/// Returns "last stop: unplug of mlx5_0/1, 2 min ago", or of a start that systemd did not carry
+/// out "last start: condition not met, 2 min ago".
 [[nodiscard]] std::string describe_stop(const Stop& stop, int64_t now);
 
 /// "ib_write_bw (PID 412) of perftest.service"
@@ -50,8 +51,8 @@ namespace rdmad::ctl {
 /// All of them, with commas between.
 [[nodiscard]] std::string describe_holders(const std::vector<Holder>& holders);
 
-/// What is worth to be told of a device's life: "held, as it came back 3 times", empty if nothing
-/// is.
+/// Returns what is worth to be told of a device's life: "degraded: none of its ports could be used
+/// in time"; empty if nothing is.
 [[nodiscard]] std::string describe_life(const Life& life);
 
 enum class Standing { running, waiting, unplugged, left_alone };

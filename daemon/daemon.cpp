@@ -383,7 +383,7 @@ void Daemon::on_holders(const Result<std::vector<Holder>>& found)
             supervisor_.on_blocked(history->life.index, units_of(*history->holders));
     if (!found)
         log::warning(log::id::device_trouble,
-                     "who holds devices is not known: " + found.error().message());
+                     "who uses devices is not known: " + found.error().message());
     if (lives_.removing().empty())
         return;
     // soon it is blocked, and then there is no hurry

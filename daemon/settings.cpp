@@ -70,7 +70,7 @@ std::string set(lifecycle::Settings& settings, const std::string& key, const std
             continue;
         const auto span = value.empty() ? defaults.*member : config::parse_time_span(value);
         if (!span)
-            return quoted + " is no time span of systemd.time(7) up to a year";
+            return quoted + " is not a time span of systemd.time(7) in whole numbers, up to a year";
         settings.*member = *span;
         return {};
     }

@@ -11,7 +11,7 @@ namespace rdmad {
 struct Settings {
     lifecycle::Settings lifecycle = {};
     recovery::Settings recovery = {};
-    std::vector<config::Problem> problems = {}; ///< what is wrong is left as it is by default
+    std::vector<config::Problem> problems = {}; ///< of assignments that are ignored
 };
 
 /// Reads /etc/rdmad/rdmad.conf, or that of /run, /usr/local/lib or /usr/lib, and its drop-ins below

@@ -7,9 +7,9 @@
 
 namespace rdmad::config {
 
-/// A time span of systemd.time(7) in microseconds: "90", which is seconds, "500ms", "1min 30s". The
-/// units are us, ms, s, sec, m, min, h, hr and d; whole numbers alone. None: it is no such thing,
-/// or longer than a year.
+/// Returns a time span of systemd.time(7) in microseconds: "90", which is seconds, "500ms",
+/// "1min 30s". Takes all units of that page, in whole numbers alone. Returns nullopt if it is none,
+/// or longer than 366 days.
 [[nodiscard]] std::optional<uint64_t> parse_time_span(std::string_view text);
 
 } // namespace rdmad::config

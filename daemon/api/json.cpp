@@ -177,7 +177,7 @@ Json to_json(const Stop& stop)
 Json to_json(const std::string& name, const BoundUnit& unit)
 {
     Json json = {{"unit", name},
-                 {"isWanted", unit.record.memory.is_wanted},
+                 {"isWanted", unit.record.memory.is_wanted && !unit.is_left_alone},
                  {"reason", unit.reason},
                  {"bindings", unit.bindings},
                  {"ports", ports_of(unit)}};

@@ -430,7 +430,8 @@ Obstacle Lifecycle::obstacle(uint32_t index, const Wishes& wishes) const
                 " undoes that"};
     if (life.held_until)
         return {history->name + " came back " + std::to_string(life.returns.size()) +
-                    " times in a short while, and is held",
+                    " times in a short while, and is held; rdmactl release " + history->name +
+                    " ends that",
                 true};
     return {history->name + " is being removed"};
 }

@@ -49,7 +49,7 @@ std::string return_text(const History& history)
     }
 }
 
-/// Each unit that holds it shows that in its own journal.
+/// Each unit that uses it shows that in its own journal.
 void tell_holders(const History& history, log::Fields fields)
 {
     if (!history.holders)
@@ -57,13 +57,14 @@ void tell_holders(const History& history, log::Fields fields)
     const auto& holders = *history.holders;
     if (holders.empty())
         return log::warning(log::id::device_holders,
-                            history.name + " is held, and by no process that has its nodes open: "
-                                           "by a part of the kernel, or by memory that is mapped",
+                            history.name +
+                                " is in use by a part of the kernel, or by mapped memory: no "
+                                "process has its nodes open",
                             fields);
     fields.push_back({log::field::holders, describe(holders)});
     for (const auto& unit : units_of(holders))
         fields.push_back({log::field::unit, unit});
-    log::warning(log::id::device_holders, history.name + " is held by " + describe(holders),
+    log::warning(log::id::device_holders, history.name + " is in use by " + describe(holders),
                  fields);
 }
 
@@ -95,7 +96,7 @@ void tell(const History& history, const Change& change)
                             history.name + " is not ready: none of its ports can be used", fields);
     case Change::Kind::blocked:
         return log::warning(log::id::device_blocked,
-                            history.name + " cannot be removed: somebody holds it", fields);
+                            history.name + " cannot be removed: it is in use", fields);
     case Change::Kind::held:
         return log::warning(log::id::device_held,
                             history.name + " came back " + std::to_string(life.returns.size()) +

@@ -15,8 +15,9 @@ namespace {
 using Json = nlohmann::json;
 
 constexpr int version = 1;
-constexpr std::array causes = {Stop::Cause::unplug, Stop::Cause::prepare, Stop::Cause::failure,
-                               Stop::Cause::other};
+constexpr std::array causes = {Stop::Cause::unplug,    Stop::Cause::prepare,
+                               Stop::Cause::failure,   Stop::Cause::dependency,
+                               Stop::Cause::condition, Stop::Cause::other};
 
 // Each key that is as it stands; one list for both ways.
 

@@ -276,8 +276,11 @@ void Supervisor::on_job(const std::string& unit, uint32_t job, const std::string
     found->second.start_job.reset();
     found->second.coming_result = result;
     if (result != "done")
-        log::warning(log::id::start_failed, unit + " was not started: " + result,
-                     {{log::field::unit, unit}});
+        log::warning(
+            log::id::start_failed,
+            unit + " was not started: " +
+                (result == "dependency" ? "a unit that it requires could not start" : result),
+            {{log::field::unit, unit}});
     // a start that was cancelled may have begun: without the state that belongs to it nobody knows
     manager_->refresh(unit);
 }
@@ -349,6 +352,7 @@ void Supervisor::judge_unit(const std::string& name, BoundUnit& unit)
         unit.job_result.clear();
     auto members = members_after(unit.record.members, before.was_up, verdict, situation);
     unit.reason = std::move(verdict.reason);
+    unit.is_left_alone = verdict.is_left_alone;
     const bool was_coming = std::exchange(unit.is_coming, verdict.is_coming);
     remember(name, unit, {std::move(verdict.memory), std::move(members)});
     tell(name, unit, before);
@@ -607,8 +611,14 @@ void Supervisor::remember(const std::string& name, BoundUnit& unit, UnitRecord r
 void Supervisor::tell(const std::string& name, const BoundUnit& unit, const Memory& before) const
 {
     const auto& stop = unit.record.memory.stop;
-    const bool is_unplug = stop && stop->cause == Stop::Cause::unplug;
-    if (!stop || stop == before.stop || (!is_unplug && stop->cause != Stop::Cause::prepare))
+    if (!stop || stop == before.stop)
+        return;
+    // systemd's job for that is done
+    if (stop->cause == Stop::Cause::condition)
+        log::notice(log::id::start_failed, name + " was not started: its condition was not met",
+                    {{log::field::unit, name}});
+    const bool is_unplug = stop->cause == Stop::Cause::unplug;
+    if (!is_unplug && stop->cause != Stop::Cause::prepare)
         return;
     auto fields = fields_of(name, stop->lost);
     fields.push_back({log::field::cause, std::string(to_string(stop->cause))});

@@ -31,7 +31,8 @@ struct BoundUnit {
     std::string stop_problem = {};         ///< why such a stop came to nothing
     std::string coming_result = {};        ///< of the job: it counts with the next state
     std::string job_result = {};
-    bool is_coming = true; ///< see Verdict; not judged yet, it may
+    bool is_coming = true;      ///< see Verdict; not judged yet, it may
+    bool is_left_alone = false; ///< see Verdict
 };
 
 /// Ties units to the ports that files bind them to: an anchor in PID 1 for each pair, so that PID 1

@@ -69,9 +69,16 @@ const Loss* culprit(const std::vector<Group>& groups, const Window& window)
     return nullptr;
 }
 
+/// Returns true if the unit did not do what it was to do, for which a loss may be the reason.
+bool is_failure(Stop::Cause cause)
+{
+    return cause == Stop::Cause::failure || cause == Stop::Cause::dependency ||
+           cause == Stop::Cause::condition;
+}
+
 void blame_loss(Stop& stop, const std::vector<Group>& groups, Window window)
 {
-    window.until = stop.went_down + (stop.cause == Stop::Cause::failure ? failure_slack : 0);
+    window.until = stop.went_down + (is_failure(stop.cause) ? failure_slack : 0);
     if (const auto* loss = culprit(groups, window)) {
         stop.cause = Stop::Cause::unplug;
         stop.lost = loss->member;
@@ -91,14 +98,26 @@ bool is_lost(const std::vector<Group>& groups, const Member& member)
     });
 }
 
+/// Returns why a start came to nothing, by the result of its job.
+Stop::Cause cause_of(const std::string& job_result)
+{
+    if (job_result == "canceled")
+        return Stop::Cause::other;
+    if (job_result == "dependency")
+        return Stop::Cause::dependency;
+    // PID 1 calls a start done that it skipped as a condition was not met (unit_start() returns
+    // ECOMM, systemd 252 to 257); what it calls skipped are other jobs than starts
+    return job_result == "done" ? Stop::Cause::condition : Stop::Cause::failure;
+}
+
 Stop stop_of(const Memory& memory, const Situation& situation, bool has_run)
 {
     // a start that came to nothing left no trace in the unit, and PID 1 may have forgotten it
     const bool is_told = has_run && situation.unit.inactive_exit != 0;
     const auto went_down = is_told ? situation.unit.went_down() : situation.now_monotonic;
-    const bool has_failed =
-        has_run ? situation.unit.active_state == "failed" : situation.job_result != "canceled";
-    Stop stop = {.cause = has_failed ? Stop::Cause::failure : Stop::Cause::other,
+    const auto cause_of_run =
+        situation.unit.active_state == "failed" ? Stop::Cause::failure : Stop::Cause::other;
+    Stop stop = {.cause = has_run ? cause_of_run : cause_of(situation.job_result),
                  .went_down = went_down,
                  .timestamp = situation.now};
     if (memory.evicted_from) {
@@ -159,7 +178,7 @@ void note_down(Memory& memory, const Situation& situation)
         note_stop(memory, situation, true);
     else if (memory.is_asked && !situation.job_result.empty())
         note_stop(memory, situation, false);
-    else if (memory.stop && memory.stop->cause == Stop::Cause::failure) {
+    else if (memory.stop && is_failure(memory.stop->cause)) {
         blame_loss(*memory.stop, situation.groups,
                    {.since = unit.inactive_exit, .unused_since = unit.inactive_exit});
         memory.is_wanted = memory.stop->cause == Stop::Cause::unplug;
@@ -218,37 +237,53 @@ Obstacle unready_of(const Group& group)
     return {"waits until " + describe(*first) + " is active", true};
 }
 
-/// Why a unit that is wanted and down cannot be started now.
-Obstacle obstacle_of(const Memory& memory, const Situation& situation)
+std::string why_unwanted(const Memory& memory)
 {
+    if (!memory.stop)
+        return "it was stopped before it was bound";
+    switch (memory.stop->cause) {
+    case Stop::Cause::failure:
+        return "it failed";
+    case Stop::Cause::dependency:
+        return "a unit that it requires could not start";
+    case Stop::Cause::condition:
+        return "its condition was not met";
+    default:
+        return "it was stopped, or ended by itself";
+    }
+}
+
+/// Returns why rdmad leaves a unit that is down alone until somebody changes that, or nothing.
+std::string why_left_alone(const Memory& memory, const Situation& situation)
+{
+    if (!memory.is_wanted)
+        return why_unwanted(memory);
     const auto& unit = situation.unit;
     if (unit.load_state == "masked")
-        return {"is masked"};
+        return "it is masked";
     if (unit.load_state != "loaded")
-        return {"systemd cannot load it: " + unit.load_state};
+        return "systemd cannot load it: " + unit.load_state;
     if (unit.file_state == "disabled" && !memory.file_state.empty() &&
         memory.file_state != "disabled")
-        return {"was disabled since it ran"};
+        return "it was disabled since it ran";
+    const bool is_for_others =
+        std::any_of(situation.groups.begin(), situation.groups.end(),
+                    [](const Group& group) { return group.restart == config::Restart::no; });
+    return is_for_others ? "Restart=no" : "";
+}
+
+/// Returns what a unit that is down waits for.
+Obstacle obstacle_of(const Memory& memory, const Situation& situation)
+{
     for (const auto& group : situation.groups) {
         if (auto missing = missing_of(group, memory); !missing.empty())
             return {std::move(missing)};
-        if (group.restart == config::Restart::no)
-            return {"is left to others to start: Restart=no"};
         if (auto unready = unready_of(group); !unready.reason.empty())
             return unready;
         if (!group.is_anchored)
             return {"is being tied to its ports", true};
     }
     return {situation.groups.empty() ? "is not bound" : ""};
-}
-
-std::string why_left_alone(const Memory& memory)
-{
-    if (!memory.stop)
-        return "is left alone: it was stopped before it was bound";
-    return memory.stop->cause == Stop::Cause::failure
-               ? "is left alone: it failed"
-               : "is left alone: it was stopped, or ended by itself";
 }
 
 /// Whether a unit that is up was not started by rdmad: the start that it asked for came to nothing.
@@ -287,10 +322,9 @@ Verdict judge_up(Memory memory, const Situation& situation)
 
 Verdict judge_down(Memory memory, const Situation& situation)
 {
-    if (!memory.is_wanted) {
-        auto reason = why_left_alone(memory);
-        return {std::move(memory), Action::none, std::move(reason)};
-    }
+    if (const auto why = why_left_alone(memory, situation); !why.empty())
+        return {
+            .memory = std::move(memory), .reason = "is left alone: " + why, .is_left_alone = true};
     if (auto why_not = obstacle_of(memory, situation); !why_not.reason.empty())
         return {std::move(memory), Action::none, std::move(why_not.reason), why_not.passes};
     const bool is_stopping = situation.unit.active_state == "deactivating";
@@ -381,10 +415,14 @@ std::string_view to_string(Stop::Cause cause)
     switch (cause) {
     case Stop::Cause::unplug:
         return "unplug";
-    case Stop::Cause::failure:
-        return "failure";
     case Stop::Cause::prepare:
         return "prepare";
+    case Stop::Cause::failure:
+        return "failure";
+    case Stop::Cause::dependency:
+        return "dependency";
+    case Stop::Cause::condition:
+        return "condition";
     case Stop::Cause::other:
         break;
     }

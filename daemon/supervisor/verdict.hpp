@@ -19,8 +19,14 @@
 namespace rdmad {
 
 struct Stop {
-    /// prepare: rdmad had it let go of its device, which was prepared for removal or renamed.
-    enum class Cause { unplug, prepare, failure, other };
+    enum class Cause {
+        unplug,
+        prepare, ///< rdmad had it let go of its device, which was prepared for removal or renamed
+        failure, ///< it failed, or PID 1 could not start it
+        dependency, ///< PID 1 did not start it, as a unit that it requires could not start
+        condition,  ///< PID 1 did not start it, as its condition was not met
+        other       ///< somebody asked PID 1 for it, or it ended by itself
+    };
     Cause cause = Cause::other;
     uint64_t went_down = 0; ///< CLOCK_MONOTONIC
     uint64_t timestamp = 0; ///< microseconds since 1970
@@ -75,11 +81,13 @@ struct Situation {
 enum class Action { none, start, stop };
 
 struct Verdict {
-    Memory memory;
+    Memory memory = {};
     Action action = Action::none;
-    std::string reason; ///< in words, for people
+    std::string reason = {}; ///< in words, for people
     /// It starts as soon as what is there lets it: what is of a later stage waits.
     bool is_coming = false;
+    /// rdmad does not start it, whatever ports come, until somebody changes something about it.
+    bool is_left_alone = false;
 };
 
 [[nodiscard]] Verdict judge(Memory memory, const Situation& situation);

@@ -187,8 +187,8 @@ void check_json(const Identity& identity, const Names& names)
     const auto json = read_json(output);
     require(json && output.ends_with("}\n"), "one JSON object in one line");
     require(json->top_level_keys == std::vector<std::string>{"index", "name", "node", "driver",
-                                                             "protocol", "nodeType", "nodeGUID",
-                                                             "sysImageGUID", "firmware", "ports",
+                                                             "protocol", "nodeType", "nodeGuid",
+                                                             "sysImageGuid", "firmware", "ports",
                                                              "links", "aliases"},
             "only keys that rdma_id(8) knows, in order");
     if (!identity.device.name.empty() && decode_utf8(identity.device.name))

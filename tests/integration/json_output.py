@@ -10,8 +10,8 @@ PRINT_JSON = sys.argv[1]
 TEXTS = [b'mlx5_0', b'"', b'\\', b'\\"', b'","index":7,"x":"', b'\n', bytes(range(128)), bytes(range(128, 256)), b'\x00', b'\x7f',
          'é€\U0001f600'.encode(), b'\xed\xa0\x80', b'\xc0\x80', b'\xf4\x90\x80\x80', b'\xe2\x82', b'a\xffb', b'\\u0041', b'</script>',
          '\u2028'.encode(), '\u0085'.encode(), b'x' * 5000]
-KEYS = ['index', 'name', 'node', 'driver', 'protocol', 'nodeType', 'nodeGUID', 'sysImageGUID', 'firmware', 'ports', 'links', 'aliases']
-PORT_KEYS = ['port', 'linkType', 'portGUID', 'netdev', 'state']
+KEYS = ['index', 'name', 'node', 'driver', 'protocol', 'nodeType', 'nodeGuid', 'sysImageGuid', 'firmware', 'ports', 'links', 'aliases']
+PORT_KEYS = ['port', 'linkType', 'portGuid', 'netdev', 'state']
 
 
 def pairs(items):
@@ -52,7 +52,7 @@ class JsonOutput(unittest.TestCase):
         device = printed(b'', 1)
         self.assertIsNone(device['firmware'])
         self.assertIsNone(device['driver'])
-        self.assertIsNone(device['ports'][0]['portGUID'])
+        self.assertIsNone(device['ports'][0]['portGuid'])
         self.assertIsNone(device['ports'][0]['netdev'])
 
     def test_numbers_are_numbers(self):

@@ -191,12 +191,12 @@ def on_terminal(server, *arguments, **environment):
 
 
 class Case(unittest.TestCase):
-    def check(self, result, code):
+    def check(self, result, code, note=None):
         self.assertEqual(result.returncode, code, result)
         for line in result.stderr.decode().splitlines():
             self.assertTrue(line.startswith('rdmactl: ') and line.isprintable(), result.stderr)
         if code == FINE:
-            self.assertEqual(result.stderr, b'')
+            self.assertEqual(result.stderr.decode(), f'rdmactl: {note}\n' if note else '')
         return result.stdout.decode()
 
     def check_error(self, result, code, *words):
@@ -388,7 +388,7 @@ class Status(Case):
     def test_all(self):
         with Server() as server:
             text = self.check(run(server, 'status'), FINE)
-        self.assertIn('2 devices, 3 ports, 2 ready\n', text)
+        self.assertIn('2 devices, 3 ports, 2 usable\n', text)
         self.assertIn('4 units bound: 1 running, 1 waiting, 1 stopped by unplug, 1 left alone\n', text)
         self.assertIn('mlx5_0: ib, mlx5_core, pci-0000:c1:00.0, index 0, node GUID ' + NODE, text)
         self.assertIn(f'  port 2: down, infiniband, {PORT_2}\n', text)
@@ -443,8 +443,11 @@ class Status(Case):
     def test_a_unit_says_by_its_exit_code_whether_it_runs(self):
         with Server() as server:
             text = self.check(run(server, 'status', 'srp.service'), FINE)
-            self.assertIn(f'bound to mlx5_0/1: ready, {PORT_1}, umad0', text)
+            self.assertIn(f'bound to mlx5_0/1: present, {PORT_1}, umad0', text)
             self.assertIn('by 50-srp.binding', text)
+            idle = unit(ports=[bound(isReady=False)], activeState='inactive', reason=f'waits until port {PORT_1} of mlx5_0 is active')
+            with Server(Bindings_List=lambda _: {'bindings': [], 'units': [idle]}) as waits:
+                self.assertIn(f'bound to mlx5_0/1: not active, {PORT_1}, umad0', self.check(run(waits, 'status', 'srp'), NOT_ACTIVE))
             self.assertEqual(self.check(run(server, 'status', 'srp'), FINE), text)
             self.assertIn('gone', self.check(run(server, 'status', 'pulled'), NOT_ACTIVE))
             self.check(run(server, 'status', 'stopped.service'), NOT_ACTIVE)
@@ -836,11 +839,12 @@ class Life(Case):
         self.assertTrue(self.lines()[1].startswith('  port 1'))
         self.assertEqual(self.lines(state='settling')[1], '  settling')
         self.assertEqual(self.lines(isDegraded=True)[1], '  degraded: none of its ports could be used in time')
-        self.assertEqual(self.lines(state='removing', isBlocked=True)[1], '  its removal waits for whoever holds it')
+        self.assertEqual(self.lines(state='removing', isBlocked=True)[1], '  its removal waits: it is in use')
         self.assertEqual(self.lines(isAccepted=False, cause='replaced')[1],
                          '  in place of another device: some wait for rdmactl accept mlx5_0; went last: replaced')
         self.assertEqual(self.lines(returns=3, heldUntil=7, cause='hot unplug')[1],
-                         '  held, as it came back 3 times; went last: hot unplug')
+                         '  held, as it came back 3 times: nothing is started with it; rdmactl release mlx5_0 ends that; '
+                         'went last: hot unplug')
 
     def test_monitor(self):
         events = [event('snapshot', 1, devices=[]), event('life', 2, change='went', life=life('grace', cause='reset')),
@@ -887,9 +891,9 @@ class Blocked(Case):
             return one
 
     def test_who_blocks_is_told(self):
-        self.assertEqual(self.status(), 'mlx5_0, index 0: being removed\n  its removal waits for whoever holds it\n')
-        self.assertIn('no process holds it', self.status([]))
-        self.assertIn('waits for ib_write_bw (PID 412) of perftest.service, systemd, which stores a descriptor for some service',
+        self.assertEqual(self.status(), 'mlx5_0, index 0: being removed\n  its removal waits: it is in use\n')
+        self.assertIn('it is in use by a part of the kernel, or by mapped memory\n', self.status([]))
+        self.assertIn('it is in use by ib_write_bw (PID 412) of perftest.service, systemd, which stores a descriptor for some service',
                       self.status([HOLDER, STORE]))
 
     def test_monitor(self):
@@ -900,7 +904,7 @@ class Blocked(Case):
                 seen = [process.stdout.readline().decode().rstrip() for _ in events]
                 process.terminate()
         self.assertEqual([line.split(' ', 2)[2] for line in seen[1:]],
-                         ['life mlx5_0, held by ib_write_bw (PID 412) of perftest.service', 'life mlx5_0, held by no process'])
+                         ['life mlx5_0, in use by ib_write_bw (PID 412) of perftest.service', 'life mlx5_0, in use by no process'])
 
 
 class Prepare(Case):
@@ -1124,14 +1128,31 @@ class Wait(Case):
         up = device(ports=[port(1, PORT_1), port(2, PORT_2)])
         result, took = self.wait([event('snapshot', devices=[]), 0.3, event('add', 2, device=self.DOWN), 0.3,
                                   event('port', 3, device=up, port=1), None], 'mlx5_0')
-        self.check(result, FINE)
+        self.check(result, FINE, "'mlx5_0' is not there now")
         self.assertGreaterEqual(took, 0.6)
 
     def test_all_of_several(self):
         result, _ = self.wait([event('snapshot', devices=[device()]), None], PORT_1, 'siw0', '--timeout=0.2')
-        self.check_error(result, FAILED, "waited 0.2 s: 'siw0' is not there")
+        self.assertEqual(result.stderr.decode(), "rdmactl: 'siw0' is not there now\nrdmactl: waited 0.2 s: 'siw0' is not there\n")
+        self.assertEqual(result.returncode, FAILED)
         result, _ = self.wait([event('snapshot', devices=[device(), SIW]), None], PORT_1, 'siw0')
         self.check(result, FINE)
+
+    def test_a_name_that_may_be_mistyped_is_told_at_once(self):
+        note = b"rdmactl: 'mlx5_9' is not there now; there is mlx5_0\n"
+        with Server(Devices_Monitor=lambda _: [event('snapshot', devices=[device(), SIW]), None]) as server:
+            with subprocess.Popen(command(server, ['wait', 'mlx5_9', '--timeout=60']), stderr=subprocess.PIPE) as process:
+                seen = process.stderr.readline()
+                with self.assertRaises(subprocess.TimeoutExpired):
+                    process.wait(0.3)
+                process.kill()
+        self.assertEqual(seen, note)
+        self.check(self.wait([event('snapshot', devices=[device()]), None], 'mlx5_9', '--for=absent')[0], FINE, note.decode()[9:-1])
+        # once, though rdmad is started anew and asked again
+        snapshots = [json.dumps({'parameters': event('snapshot', devices=[]), 'continues': True}).encode() + b'\0',
+                     [event('snapshot', devices=[device()]), None]]
+        with Server(Devices_Monitor=lambda _: snapshots.pop(0)) as server:
+            self.check(run(server, 'wait', PORT_1, '--timeout=20'), FINE, f"'{PORT_1}' is not there now")
 
     def test_the_deadline(self):
         result, took = self.wait([event('snapshot', devices=[self.DOWN]), None], PORT_1, '--timeout=0.5')
@@ -1177,7 +1198,7 @@ class Wait(Case):
     def test_present_and_absent(self):
         self.check(self.wait([event('snapshot', devices=[self.DOWN]), None], 'mlx5_0', '--for=present')[0], FINE)
         self.assertEqual(self.asked, [{'pollPorts': False}])
-        self.check(self.wait([event('snapshot', devices=[]), None], 'mlx5_0', '--for=absent')[0], FINE)
+        self.check(self.wait([event('snapshot', devices=[SIW]), None], 'mlx5_0', '--for=absent')[0], FINE, "'mlx5_0' is not there now")
         result, _ = self.wait([event('snapshot', devices=[device()]), 0.2, event('remove', 2, device=device()), None], PORT_1, '--for=absent')
         self.check(result, FINE)
         self.check_error(self.wait([event('snapshot', devices=[device()]), None], PORT_1, '--for=absent', '--timeout=0.2')[0], FAILED,
@@ -1210,6 +1231,25 @@ _rdmactl
 """
 
 
+# Writes what is offered to a file. Names that begin with "builtin" are zsh's own way to call what a function hides.
+COMPLETE_ZSH = r"""
+fpath=("$1" $fpath); offered=$2; : >$offered
+autoload -Uz compinit; compinit -D -u
+compadd() {
+    if (( ! ${@[(I)-[OAD]]} )); then
+        local -a offered_now
+        builtin compadd -A offered_now "$@"
+        print -rl -- $offered_now >>$offered
+    fi
+    builtin compadd "$@"
+}
+completed() { : >${offered:h}/completed }
+comppostfuncs=(completed)
+bindkey '^I' complete-word
+: >${offered:h}/loaded
+"""
+
+
 class Completion(Case):
     def complete_line(self, server, line):
         """As above, but for what bash-completion does; what is behind the last word break."""
@@ -1230,6 +1270,61 @@ class Completion(Case):
             self.assertEqual(self.complete_line(server, 'rdmactl unbind sr'), ['srp@%d:%p.service', name])
             self.assertEqual(self.complete_line(server, 'rdmactl bind a@b:c --port-guid=0002c9'), [PORT_1, PORT_2])
             self.assertEqual(self.complete_line(server, 'rdmactl bind a@b:c.service --req'), ['--require='])
+
+    def test_what_an_option_wants_and_nobody_can_tell(self):
+        with Server() as server:
+            for words in (['wait', '--timeout'], ['wait', 'mlx5_0', '--timeout', '='], ['inhibit', '--who'], ['inhibit', '--why', '=']):
+                self.assertEqual(self.complete(server, *words, ''), [], words)
+
+    def test_node_guids_are_offered_where_a_device_is_meant(self):
+        with Server() as server:
+            for verb in ('status', 'wait', 'prepare', 'resume', 'release', 'accept'):
+                self.assertEqual(self.complete(server, verb, '000'), sorted([PORT_1, PORT_2, NODE, SIW['nodeGuid']]), verb)
+
+    def test_the_command_of_inhibit(self):
+        with Server() as server:
+            for words in (['--'], [], ['--mode', '=', 'delay'], ['--why', 'x', '--']):
+                self.assertIn('setpriv', self.complete(server, 'inhibit', *words, 'setpr'), words)
+            self.assertEqual(self.complete(server, 'inhibit', '--', 'ls', '--mode', ROOT + '/README'), [ROOT + '/README.md'])
+            self.assertEqual(self.complete(server, 'inhibit', '--mode', '=', 'd'), ['delay'])
+            self.assertEqual(self.complete(server, 'inhibit', '--wh'), ['--who=', '--why='])
+
+    def complete_zsh(self, server, line):
+        """What zsh offers behind the line."""
+        with tempfile.TemporaryDirectory() as home:
+            env = {'HOME': home, 'PATH': os.path.dirname(os.path.abspath(RDMACTL)) + ':/usr/bin:/bin', 'RDMAD_SOCKET': server.path,
+                   'TERM': 'dumb'}
+            process, terminal = pty.fork()
+            if process == 0:
+                os.execve('/usr/bin/env', ['env', 'zsh', '-f', '-i'], env)
+            with open(home + '/rc', 'w', encoding='utf-8') as file:
+                file.write(COMPLETE_ZSH)
+            os.write(terminal, f'. {home}/rc {ROOT}/completions {home}/offered\n'.encode())
+            self.read_until(terminal, lambda: os.path.exists(home + '/loaded'))
+            os.write(terminal, line.encode() + b'\t')
+            self.read_until(terminal, lambda: os.path.exists(home + '/completed'))
+            os.kill(process, signal.SIGKILL)
+            os.waitpid(process, 0)
+            os.close(terminal)
+            with open(home + '/offered', encoding='utf-8') as file:
+                return sorted(set(file.read().split()))
+
+    def read_until(self, terminal, holds):
+        deadline = time.monotonic() + 120
+        seen = b''
+        while not holds():
+            self.assertLess(time.monotonic(), deadline, seen)
+            if select.select([terminal], [], [], 0.1)[0]:
+                seen += os.read(terminal, 65536)
+
+    @unittest.skipUnless(shutil.which('zsh'), 'zsh is not installed')
+    def test_zsh_offers_the_same(self):
+        with Server() as server:
+            self.assertEqual(self.complete_zsh(server, 'rdmactl wait --timeout '), [])
+            self.assertIn('setpriv', self.complete_zsh(server, 'rdmactl inhibit -- setpr'))
+            self.assertIn('setpriv', self.complete_zsh(server, 'rdmactl inhibit --mode=delay setpr'))
+            for verb in ('status', 'wait', 'prepare'):
+                self.assertEqual(self.complete_zsh(server, f'rdmactl {verb} 000'), sorted([PORT_1, PORT_2, NODE, SIW['nodeGuid']]), verb)
 
     @unittest.skipUnless(shutil.which('zsh'), 'zsh is not installed')
     def test_zsh_loads_it(self):

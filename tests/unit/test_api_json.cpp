@@ -226,12 +226,15 @@ TEST_CASE("a stop is one of the interface", "[api]")
                        {"index", 3},
                        {"port", 1},
                        {"guid", "0002c90300000a01"}});
-    for (const auto cause : {Stop::Cause::failure, Stop::Cause::other}) {
+    for (const auto cause : {Stop::Cause::failure, Stop::Cause::dependency, Stop::Cause::condition,
+                             Stop::Cause::other}) {
         const auto stop = to_json(Stop{.cause = cause});
         CHECK(complaint(stop, "Stop").empty());
         CHECK(keys_of(stop) == all_of("Stop", false));
     }
     CHECK(to_json(Stop{.cause = Stop::Cause::failure})["cause"] == "failure");
+    CHECK(to_json(Stop{.cause = Stop::Cause::dependency})["cause"] == "dependency");
+    CHECK(to_json(Stop{.cause = Stop::Cause::condition})["cause"] == "condition");
     CHECK(to_json(Stop{})["cause"] == "other");
 }
 
@@ -250,6 +253,8 @@ TEST_CASE("a unit is one of the interface", "[api]")
     CHECK(complaint(empty, "Unit").empty());
     CHECK(keys_of(empty) == all_of("Unit", false));
     CHECK(empty["isWanted"] == true);
+    unit.is_left_alone = true;
+    CHECK(to_json("a.service", unit)["isWanted"] == false);
 }
 
 TEST_CASE("a port that is bound is one of the interface", "[api]")

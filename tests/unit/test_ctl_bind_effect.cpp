@@ -84,17 +84,30 @@ TEST_CASE("of a unit that does not run it is told why", "[bind_effect]")
     CHECK(told(bound(unit("inactive", "waits for port 7"))) ==
           "a.service now lives with mlx5_0/1 (/etc/a)\n"
           "a.service waiting (inactive): waits for port 7\n");
-    auto lost = bound(unit("inactive", "systemd cannot load it: not-found"));
+    auto lost = bound(unit("inactive", "is left alone: systemd cannot load it: not-found", false));
     lost.effect->units[0].load_state = "not-found";
     CHECK(told(lost) == "a.service is now bound to mlx5_0/1 (/etc/a)\n"
-                        "a.service waiting (inactive): systemd cannot load it: not-found\n"
+                        "a.service left alone (inactive): systemd cannot load it: not-found\n"
                         "  when it has a file: systemctl daemon-reload\n");
+    auto masked = bound(unit("inactive", "is left alone: it is masked", false));
+    masked.effect->units[0].load_state = "masked";
+    CHECK(told(masked) == "a.service is now bound to mlx5_0/1 (/etc/a)\n"
+                          "a.service left alone (inactive): it is masked\n"
+                          "  to have it follow its ports: systemctl unmask a.service\n");
     auto stopped = bound(unit("inactive", "is left alone: it failed", false));
     CHECK(told(stopped) == "a.service is now bound to mlx5_0/1 (/etc/a)\n"
                            "a.service left alone (inactive): it failed\n"
                            "  to have it follow its ports: systemctl start a.service\n");
     stopped.is_new = false;
     CHECK(told(stopped).starts_with("it was bound that way already: a.service is bound to "));
+}
+
+TEST_CASE("a unit that rdmad is never to start is left alone, which is right", "[bind_effect]")
+{
+    auto done = bound(unit("inactive", "is left alone: Restart=no", false));
+    done.is_started = false;
+    CHECK(told(done) ==
+          "a.service now lives with mlx5_0/1 (/etc/a); rdmad never starts it: --restart=no\n");
 }
 
 TEST_CASE("where no port matches there is nothing to wait for but a port", "[bind_effect]")

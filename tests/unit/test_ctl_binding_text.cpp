@@ -3,6 +3,7 @@
 #include "tests/catch.hpp"
 
 #include <algorithm>
+#include <map>
 
 using namespace rdmad::ctl;
 using rdmad::config::WaitFor;
@@ -41,6 +42,27 @@ std::string name(const BindRequest& asked)
 }
 
 } // namespace
+
+TEST_CASE("the help names the default of each setting", "[binding_text]")
+{
+    const rdmad::config::BindingFile defaults;
+    const std::map<std::string, std::string> expected = {
+        {"Node", std::string(to_string(defaults.node))},
+        {"Require", defaults.require == rdmad::config::Require::all ? "all" : "any"},
+        {"WaitFor", std::string(to_string(defaults.wait_for))},
+        {"Restart", defaults.restart == rdmad::config::Restart::no ? "no" : "return"},
+        {"OnReplaced", std::string(to_string(defaults.on_replaced))},
+        {"OnBlocked", std::string(to_string(defaults.on_blocked))},
+        {"Stage", std::string(to_string(defaults.stage))}};
+    for (const auto& key : bind_keys()) {
+        CAPTURE(key.option, key.help);
+        const bool is_told = std::string(key.help).find(" (default)") != std::string::npos;
+        CHECK(is_told == !is_match(key));
+        if (is_told)
+            CHECK(std::string(key.help).find(expected.at(key.key) + " (default)") !=
+                  std::string::npos);
+    }
+}
 
 TEST_CASE("the file says what was asked for, and that rdmactl wrote it", "[binding_text]")
 {

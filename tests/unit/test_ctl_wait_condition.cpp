@@ -52,6 +52,24 @@ TEST_CASE("a target is a device or a GUID, and a port", "[wait_condition]")
         CHECK_FALSE(parse_target(wrong).has_value());
 }
 
+TEST_CASE("what is not there is told, with what may have been meant", "[wait_condition]")
+{
+    const std::vector<Device> devices = {half_up, without_address};
+    const auto note = [&](const char* word) {
+        return note_of_missing(*parse_target(word), devices);
+    };
+    for (const auto* there : {"mlx5_0", "mlx5_0/2", "0002c90300000a01", "0x2c90300000a00"})
+        CHECK(note(there).empty());
+    CHECK(note("mlx5_9") == "'mlx5_9' is not there now; there is mlx5_0");
+    CHECK(note("rocep") == "'rocep' is not there now; there is rocep1s0, rocep1s0/1");
+    CHECK(note("mlx5_0/3") == "'mlx5_0/3' is not there now; there is mlx5_0, mlx5_0/1, mlx5_0/2");
+    CHECK(note("0x0002:c903:0000:0a03") ==
+          "'0x0002:c903:0000:0a03' is not there now; there is 0002c90300000a00, 0002c90300000a01, "
+          "0002c90300000a02, 0002c90300000b00");
+    CHECK(note("siw0") == "'siw0' is not there now");
+    CHECK(note_of_missing(*parse_target("mlx5_0"), {}) == "'mlx5_0' is not there now");
+}
+
 TEST_CASE("a port is active if traffic can flow", "[wait_condition]")
 {
     const std::vector<Device> devices = {half_up, without_address};

@@ -64,21 +64,24 @@ TEST_CASE("how a unit stands", "[words]")
     CHECK_FALSE(is_active(unit));
     unit.active_state = "inactive";
     CHECK(standing_of(unit) == Standing::waiting);
-    unit.stop = Stop{.cause = "exit"};
+    unit.stop = Stop{.cause = "prepare"};
     CHECK(standing_of(unit) == Standing::waiting);
-    unit.is_wanted = false;
-    CHECK(standing_of(unit) == Standing::left_alone);
     unit.stop->cause = "unplug";
     CHECK(standing_of(unit) == Standing::unplugged);
     unit.active_state.reset();
     CHECK(standing_of(unit) == Standing::unplugged);
+    // masked or disabled while its port is away: no return starts it
+    unit.is_wanted = false;
+    CHECK(standing_of(unit) == Standing::left_alone);
 }
 
 TEST_CASE("a stop tells what went", "[words]")
 {
     CHECK(describe_stop({.cause = "unplug", .device = "mlx5_0", .port = 1}, 0) ==
-          "unplug of mlx5_0/1, just now");
+          "last stop: unplug of mlx5_0/1, just now");
     CHECK(describe_stop({.cause = "unplug", .guid = "0002c90300000a01"}, 0) ==
-          "unplug of port 0002c90300000a01, just now");
-    CHECK(describe_stop({.cause = "exit"}, 0) == "exit, just now");
+          "last stop: unplug of port 0002c90300000a01, just now");
+    CHECK(describe_stop({.cause = "failure"}, 0) == "last stop: failure, just now");
+    CHECK(describe_stop({.cause = "condition"}, 0) == "last start: condition not met, just now");
+    CHECK(describe_stop({.cause = "dependency"}, 0) == "last start: dependency failed, just now");
 }

@@ -341,7 +341,8 @@ TEST_CASE("one that comes back again and again is held, and released", "[lifecyc
     }
     bench.plug(1, 0xa);
     CHECK(bench.lives->obstacle(4, {}).reason ==
-          "mlx5_1 came back 3 times in a short while, and is held");
+          "mlx5_1 came back 3 times in a short while, and is held; rdmactl release mlx5_1 ends "
+          "that");
     CHECK(bench.lives->next_deadline().has_value());
     CHECK_FALSE(bench.lives->release(77));
     CHECK(bench.lives->release(4));

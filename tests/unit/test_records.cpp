@@ -77,9 +77,22 @@ TEST_CASE("a record is read as it was written", "[records]")
 TEST_CASE("each cause of a stop is read as it was written", "[records]")
 {
     auto record = full();
-    record.memory.stop->cause = GENERATE(Stop::Cause::failure, Stop::Cause::other);
+    record.memory.stop->cause = GENERATE(Stop::Cause::failure, Stop::Cause::dependency,
+                                         Stop::Cause::condition, Stop::Cause::other);
     record.memory.stop->lost = {};
     CHECK(must(parse_record(format_record("a.service", record))) == record);
+}
+
+TEST_CASE("a cause that is not known is as another one", "[records]")
+{
+    const auto cause = [](const char* text) {
+        return must(parse_with("/stop/cause"_json_pointer, text)).memory.stop->cause;
+    };
+    // of every rdmad there was
+    CHECK(cause("failure") == Stop::Cause::failure);
+    CHECK(cause("unplug") == Stop::Cause::unplug);
+    // of one that is yet to come
+    CHECK(cause("boredom") == Stop::Cause::other);
 }
 
 TEST_CASE("names that are no UTF-8 do not stop a record from being written", "[records]")

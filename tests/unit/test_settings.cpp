@@ -21,8 +21,24 @@ TEST_CASE("time spans are those of systemd.time", "[settings]")
     CHECK(parse_time_span("1m30s") == 90 * second);
     CHECK(parse_time_span("1h5") == 3605 * second);
     CHECK(parse_time_span("366d") == 366 * 24 * 3600 * second);
+    const auto mean = [](std::initializer_list<const char*> units, lifecycle::Time one) {
+        for (const auto* unit : units) {
+            CAPTURE(unit);
+            CHECK(parse_time_span(std::string("1").append(unit)) == one);
+            CHECK(parse_time_span(std::string("1 ").append(unit) + " 1us") == one + 1);
+        }
+    };
+    mean({"usec", "us", "\xce\xbcs", "\xc2\xb5s"}, 1);
+    mean({"msec", "ms"}, second / 1000);
+    mean({"seconds", "second", "sec", "s"}, second);
+    mean({"minutes", "minute", "min", "m"}, 60 * second);
+    mean({"hours", "hour", "hr", "h"}, 3600 * second);
+    mean({"days", "day", "d"}, 24 * 3600 * second);
+    mean({"weeks", "week", "w"}, 7 * 24 * 3600 * second);
+    mean({"months", "month", "M"}, 2629800 * second);
+    mean({"years", "year", "y"}, 31557600 * second);
     for (const auto* wrong : {"", " ", "s", "-1", "1.5", "1 2", "2x", "1 s s", "366d 1us",
-                              "99999999999999999999", "1s,", "infinity"}) {
+                              "99999999999999999999", "1s,", "infinity", "1S", "1y 1M", "2years"}) {
         CAPTURE(wrong);
         CHECK_FALSE(parse_time_span(wrong).has_value());
     }
@@ -77,7 +93,21 @@ TEST_CASE("drop-ins count without a file, too", "[settings]")
     CHECK(read_settings(root.path()).lifecycle.flap_limit == 3);
 }
 
-TEST_CASE("what is wrong in the settings is told, and left as it is by default", "[settings]")
+TEST_CASE("a setting that is wrong is ignored: what a file before it says stays", "[settings]")
+{
+    const FixtureTree root;
+    root.file("etc/rdmad/rdmad.conf",
+              "[Lifecycle]\nGraceSec=5\nFlapLimit=7\n[Recovery]\nSRPTarget=no\n");
+    root.file("etc/rdmad/rdmad.conf.d/a.conf", "[Lifecycle]\nGraceSec=soon\nFlapLimit=many\n"
+                                               "QuietSec=\n[Recovery]\nSRPTarget=perhaps\n");
+    const auto settings = read_settings(root.path());
+    CHECK(settings.problems.size() == 3);
+    CHECK(settings.lifecycle.grace == 5 * second);
+    CHECK(settings.lifecycle.flap_limit == 7);
+    CHECK_FALSE(settings.recovery.kinds.contains(recovery::Kind::srpt));
+}
+
+TEST_CASE("what is wrong in the settings is told", "[settings]")
 {
     const FixtureTree root;
     root.file("etc/rdmad/rdmad.conf",
@@ -86,7 +116,8 @@ TEST_CASE("what is wrong in the settings is told, and left as it is by default",
     const auto path = root.path("etc/rdmad/rdmad.conf");
     REQUIRE(settings.problems.size() == 4);
     CHECK(settings.problems[0].message() ==
-          path + ":2: GraceSec: 'soon' is no time span of systemd.time(7) up to a year");
+          path + ":2: GraceSec: 'soon' is not a time span of systemd.time(7) in whole numbers, up "
+                 "to a year");
     CHECK(settings.problems[1].message() ==
           path + ":3: FlapLimit: '1001' is no number from 0, which is never, to 1000");
     CHECK(settings.problems[2].message() ==

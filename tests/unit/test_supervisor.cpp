@@ -620,6 +620,21 @@ TEST_CASE("a start that PID 1 refuses is a failure", "[supervisor]")
     CHECK(bench.record("a.service").memory.stop->cause == Stop::Cause::failure);
 }
 
+TEST_CASE("a start that PID 1 does not carry out is told apart from a failure", "[supervisor]")
+{
+    Bench bench;
+    bench.start_with_opa();
+    bench.pid1.take();
+    const bool is_skipped = GENERATE(true, false);
+    bench.supervisor->on_job("a.service", 17, is_skipped ? "done" : "dependency");
+    bench.tell("a.service", never_ran());
+    CHECK(bench.record("a.service").memory.stop->cause ==
+          (is_skipped ? Stop::Cause::condition : Stop::Cause::dependency));
+    CHECK(bench.reason("a.service") ==
+          (is_skipped ? "is left alone: its condition was not met"
+                      : "is left alone: a unit that it requires could not start"));
+}
+
 TEST_CASE("only the end of the start that rdmad asked for counts", "[supervisor]")
 {
     Bench bench;

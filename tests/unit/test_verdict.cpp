@@ -137,6 +137,7 @@ TEST_CASE("a unit that somebody stopped before it was bound is left alone", "[ve
     CHECK_FALSE(verdict.memory.is_wanted);
     CHECK_FALSE(verdict.memory.stop.has_value());
     CHECK(verdict.reason == "is left alone: it was stopped before it was bound");
+    CHECK(verdict.is_left_alone);
     // and stays so
     CHECK(look(verdict.memory, down(state), {satisfied()}).action == Action::none);
 }
@@ -282,10 +283,10 @@ TEST_CASE("the loss that a unit failed of may be known later", "[verdict]")
 
 TEST_CASE("a failure stays what it was, and when, though it is looked at again", "[verdict]")
 {
-    const auto* result = GENERATE("", "dependency");
+    const auto* result = GENERATE("", "failed", "dependency", "done");
     const auto failed = *result ? look(of_asked(), down(), {satisfied()}, result)
                                 : look(of_running(), down("failed"), {satisfied()});
-    REQUIRE(cause_of(failed) == Stop::Cause::failure);
+    REQUIRE(cause_of(failed) != Stop::Cause::other);
     const auto again = judge(
         failed.memory,
         {.unit = down("failed"), .groups = {satisfied()}, .now = 8, .now_monotonic = now + second});
@@ -296,8 +297,9 @@ TEST_CASE("a failure stays what it was, and when, though it is looked at again",
 
 TEST_CASE("a start that failed long before the port goes failed of something else", "[verdict]")
 {
-    const auto failed = look(of_asked(), down(), {satisfied()}, "dependency");
-    REQUIRE(cause_of(failed) == Stop::Cause::failure);
+    const auto* result = GENERATE("failed", "dependency", "done");
+    const auto failed = look(of_asked(), down(), {satisfied()}, result);
+    REQUIRE(cause_of(failed) != Stop::Cause::other);
     const auto later = [&](uint64_t removed) {
         return judge(failed.memory, {.unit = down(),
                                      .groups = {bereft(removed)},
@@ -305,7 +307,7 @@ TEST_CASE("a start that failed long before the port goes failed of something els
                                      .now_monotonic = now + 3600 * second});
     };
     CHECK(cause_of(later(now + 5 * second)) == Stop::Cause::unplug);
-    CHECK(cause_of(later(now + 5 * second + 1)) == Stop::Cause::failure);
+    CHECK(cause_of(later(now + 5 * second + 1)) == cause_of(failed));
     CHECK_FALSE(later(now + 3000 * second).memory.is_wanted);
 }
 
@@ -437,7 +439,7 @@ TEST_CASE("a unit that still stops is started behind that when its port is there
     CHECK(look(verdict.memory, down(), {satisfied()}).action == Action::none);
 }
 
-TEST_CASE("what stands in the way of a start is told, and the unit stays wanted", "[verdict]")
+TEST_CASE("what stands in the way of a start is told, and the unit is not forgotten", "[verdict]")
 {
     struct Row {
         const char* reason;
@@ -459,6 +461,8 @@ TEST_CASE("what stands in the way of a start is told, and the unit stays wanted"
         return some;
     };
     const auto left = group([](Group& some) { some.restart = Restart::no; });
+    auto left_and_gone = bereft(ended);
+    left_and_gone.restart = Restart::no;
     const auto unready = group([](Group& some) {
         some.present.push_back(port("b"));
         some.present[1].is_ready = false;
@@ -475,9 +479,9 @@ TEST_CASE("what stands in the way of a start is told, and the unit stays wanted"
     const auto untied = group([](Group& some) { some.is_anchored = false; });
     const auto halved = group([](Group& some) { some.lost = {lost(port("b"), ended)}; });
     const auto row =
-        GENERATE_COPY(Row{"is masked", masked, satisfied()},
-                      Row{"systemd cannot load it: not-found", gone, satisfied()},
-                      Row{"was disabled since it ran", disabled, satisfied()},
+        GENERATE_COPY(Row{"is left alone: it is masked", masked, satisfied()},
+                      Row{"is left alone: systemd cannot load it: not-found", gone, satisfied()},
+                      Row{"is left alone: it was disabled since it ran", disabled, satisfied()},
                       Row{"is being started", starting, satisfied()},
                       Row{"waits for a port that matches", down(), Group{.is_anchored = true}},
                       Row{"waits for a port that matches", down(),
@@ -488,13 +492,15 @@ TEST_CASE("what stands in the way of a start is told, and the unit stays wanted"
                       Row{"waits for the umad node of port b", down(), without_umad},
                       Row{"waits for the issm node of a port that matches", down(),
                           Group{.node = config::BindingNode::issm, .is_anchored = true}},
-                      Row{"is left to others to start: Restart=no", down(), left},
+                      Row{"is left alone: Restart=no", down(), left},
+                      Row{"is left alone: Restart=no", down(), left_and_gone},
                       Row{"waits until port b of mlx5_0 is active", down(), unready},
                       Row{"waits until port a of mlx5_0 is active", down(), all_unready},
                       Row{"is being tied to its ports", down(), untied});
     for (const auto& groups : {std::vector{row.group}, std::vector{satisfied(), row.group}}) {
         const auto verdict = look(of_unplugged(), row.unit, groups);
         CHECK(verdict.reason == row.reason);
+        CHECK(verdict.is_left_alone == verdict.reason.starts_with("is left alone: "));
         CHECK(verdict.action == Action::none);
         CHECK(verdict.memory == of_unplugged());
     }
@@ -552,7 +558,9 @@ TEST_CASE("a start that came to nothing is judged by why", "[verdict]")
                               Row{"canceled", satisfied(), Stop::Cause::other},
                               Row{"canceled", bereft(now + 1), Stop::Cause::other},
                               Row{"failed", satisfied(), Stop::Cause::failure},
-                              Row{"dependency", satisfied(), Stop::Cause::failure},
+                              Row{"dependency", satisfied(), Stop::Cause::dependency},
+                              Row{"done", satisfied(), Stop::Cause::condition},
+                              Row{"done", bereft(now), Stop::Cause::unplug},
                               Row{"timeout", satisfied(), Stop::Cause::failure},
                               Row{"refused", satisfied(), Stop::Cause::failure});
     CAPTURE(row.result, row.cause);
@@ -565,6 +573,20 @@ TEST_CASE("a start that came to nothing is judged by why", "[verdict]")
     const bool is_back = is_unplug && !row.group.present.empty();
     CHECK((verdict.action == Action::start) == is_back);
     CHECK(verdict.memory.is_asked == is_back);
+}
+
+TEST_CASE("a unit that systemd did not start is left alone, and why is told", "[verdict]")
+{
+    const auto reason_of = [](const char* result) {
+        return look(of_asked(), down(), {satisfied()}, result).reason;
+    };
+    CHECK(reason_of("dependency") == "is left alone: a unit that it requires could not start");
+    CHECK(reason_of("done") == "is left alone: its condition was not met");
+    CHECK(reason_of("timeout") == "is left alone: it failed");
+    // one that ran meanwhile has met its condition
+    auto ran = down("inactive", now);
+    ran.inactive_exit = now - 1;
+    CHECK(cause_of(look(of_asked(), ran, {satisfied()}, "done")) == Stop::Cause::other);
 }
 
 TEST_CASE("the end of a start that nobody asked for says nothing", "[verdict]")

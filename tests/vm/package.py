@@ -12,7 +12,7 @@ import tarfile
 from machine import CACHE, HERE, MachineError, layers
 
 SOURCE = os.path.dirname(os.path.dirname(HERE))
-SETUP = '--prefix=/usr --buildtype=release --wrap-mode=nofallback -Dtests=disabled'
+SETUP = '--prefix=/usr --libexecdir=lib --buildtype=release --wrap-mode=nofallback -Dtests=disabled'
 
 
 @functools.cache
@@ -20,12 +20,14 @@ def build(suite, options=''):
     """A tar file of what `meson install` puts where, as a distribution would package it."""
     tree = layers(suite)['build']
     name = 'package' + options.replace('-D', '-').replace(' ', '').replace('/', '_')
+    # a build tree keeps the options that it was set up with, and the defaults of that day
+    folder = f'{name}-{hashlib.sha256(SETUP.encode()).hexdigest()[:8]}.build'
     with open(os.path.join(CACHE, f'{suite}-build.lock'), 'w') as lock:
         fcntl.flock(lock, fcntl.LOCK_EX)
         _copy_source(f'{tree}/src/rdmad')
         script = (f'set -e; mount -t proc proc {tree}/proc; exec chroot {tree} sh -ec "'
-                  f'cd /src; [ -d {name}.build ] || meson setup {SETUP} {options} {name}.build rdmad; '
-                  f'ninja -C {name}.build; rm -rf {name}.dest; DESTDIR=/src/{name}.dest meson install -C {name}.build; '
+                  f'cd /src; [ -d {folder} ] || meson setup {SETUP} {options} {folder} rdmad; '
+                  f'ninja -C {folder}; rm -rf {name}.dest; DESTDIR=/src/{name}.dest meson install -C {folder}; '
                   f'tar -C {name}.dest -cf {name}.tar ."')
         done = subprocess.run(['unshare', '-m', 'sh', '-c', script], capture_output=True, text=True)
         if done.returncode:

@@ -211,15 +211,15 @@ std::string format_json(const Identity& identity, const Names& names)
     json.string("driver", identity.driver.value_or(""));
     json.string("protocol", protocol_of(identity));
     json.string("nodeType", node_type_name(device.node_type));
-    json.string("nodeGUID", text::format_guid(device.node_guid));
-    json.string("sysImageGUID", text::format_guid(device.sys_image_guid));
+    json.string("nodeGuid", text::format_guid(device.node_guid));
+    json.string("sysImageGuid", text::format_guid(device.sys_image_guid));
     json.string("firmware", device.fw_version.value_or(""));
     json.open('[', "ports");
     for (const auto& port : identity.ports) {
         json.open('{');
         json.number("port", port.port);
         json.string("linkType", naming::to_string(port.link_type));
-        json.string("portGUID", guid_of(port));
+        json.string("portGuid", guid_of(port));
         json.string("netdev", port.netdev.value_or(""));
         json.string("state", state_name(port.state));
         json.close('}');

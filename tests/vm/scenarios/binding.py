@@ -99,6 +99,8 @@ def what_an_administrator_stopped_masked_or_disabled_stays_so_and_what_he_starte
         l.until_states({'stopped.service': 'inactive', 'masked.service': 'inactive', 'disabled.service': 'inactive',
                         'elsewhere.service': 'active', 'left.service': 'active'})
         l.expect('starts', _starts(l, names), [1, 1, 1, 2, 2])
+        for unit, why in (('stopped', 'it was stopped, or ended by itself'), ('masked', 'it is masked'), ('disabled', 'it was disabled since it ran')):
+            l.until('status says why', lambda: f'{unit}.service left alone (inactive): {why}\n' in l.run(f'rdmactl status {unit}', check=False))
         l.expect('PID of the one that was started elsewhere', l.pid('elsewhere'), pid)
         # and it lives with its adapter again
         l.unplug(2)
@@ -112,6 +114,31 @@ def what_an_administrator_stopped_masked_or_disabled_stays_so_and_what_he_starte
         l.plug(1, ADAPTER)
         l.until_active('stopped')
         l.expect('starts', l.starts('stopped'), 3)
+
+
+def a_service_that_systemd_does_not_start_is_left_alone_and_says_why(suite):
+    with lab(suite) as l:
+        names = ['unmet', 'orphan']
+        services = [f'{name}.service' for name in names]
+        _counted(l, names)
+        l.run('mkdir -p /etc/systemd/system/unmet.service.d /etc/systemd/system/orphan.service.d')
+        l.vm.put('[Unit]\nConditionPathExists=/run/wanted\n', '/etc/systemd/system/unmet.service.d/10.conf')
+        l.vm.put('[Unit]\nRequires=broken.service\nAfter=broken.service\n', '/etc/systemd/system/orphan.service.d/10.conf')
+        l.vm.put('[Service]\nType=oneshot\nExecStart=/bin/false\n', '/etc/systemd/system/broken.service')
+        l.bind('50-both', f'PortGUID={A}', 'Unit=' + ' '.join(services))
+        l.reload_bindings()
+        l.plug(1, ADAPTER)
+        for unit, why in (('unmet', 'its condition was not met'), ('orphan', 'a unit that it requires could not start')):
+            l.until(f'{unit} is left alone', lambda: f'{unit}.service left alone (inactive): {why}\n' in l.run(f'rdmactl status {unit}', check=False))
+            l.expect_true('the journal, too', f'{unit}.service was not started: {why}' in l.journal())
+        # mended and started, they live with their port
+        l.run('touch /run/wanted; rm -r /etc/systemd/system/orphan.service.d; systemctl daemon-reload; systemctl start unmet orphan')
+        l.expect('starts', _starts(l, names), [1, 1])
+        l.unplug(1)
+        l.until_states(_all(services, 'inactive'))
+        l.plug(2, ADAPTER)
+        l.until_states(_all(services, 'active'))
+        l.expect('starts', _starts(l, names), [2, 2])
 
 
 def nothing_in_between_changes_the_outcome(suite):

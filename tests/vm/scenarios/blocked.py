@@ -24,8 +24,8 @@ def who_keeps_a_device_from_being_removed_is_named_with_its_unit(suite):
         wanted = f'sleep (PID {pid}) of holder.service'
         l.until('status names the holder and its unit', lambda: wanted in l.run('rdmactl status'))
         l.expect_true('status of the device, too', wanted in l.run(f'rdmactl status {name}'))
-        l.expect_true('the journal, too', f'{name} is held by {wanted}' in l.journal())
-        l.expect_true('and that of the unit', 'is held by' in l.run('systemctl status holder', check=False))
+        l.expect_true('the journal, too', f'{name} is in use by {wanted}' in l.journal())
+        l.expect_true('and that of the unit', 'is in use by' in l.run('systemctl status holder', check=False))
         took = _seconds_between(l, 'removing', 'holders')
         # had a network namespace ended meanwhile, its end would wait for the removal, and the module for that
         l.run('modprobe siw')
