@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 #include "daemon/daemon.hpp"
 
-#include "core/sysfs/netdev.hpp"
 #include "daemon/clock.hpp"
 #include "daemon/lifecycle/tell.hpp"
 #include "daemon/log.hpp"
@@ -10,7 +9,6 @@
 #include <algorithm>
 #include <cerrno>
 #include <net/if.h>
-#include <net/if_arp.h>
 #include <sysexits.h>
 #include <systemd/sd-daemon.h>
 
@@ -297,23 +295,11 @@ void Daemon::on_links(const std::optional<std::set<uint32_t>>& links)
         poll_.arm(poll_interval);
 }
 
-/// A VLAN, bond or bridge is of what is below it: its addresses are in the GID tables there.
 bool Daemon::is_of_rdma(uint32_t ifindex) const
 {
     char name[IF_NAMESIZE];
     // one that has gone, or into another network namespace, may have been
-    if (!if_indextoname(ifindex, name))
-        return true;
-    const auto stack = sysfs::stack_of(root_, name);
-    for (const auto& [index, device] : inventory_.devices())
-        for (const auto& port : device.ports)
-            if (stack.contains(port.netdev))
-                return true;
-    // IPoIB, which the port does not tell of
-    return std::any_of(stack.begin(), stack.end(), [&](const std::string& netdev) {
-        return root_.read("class/net/" + netdev + "/type").text ==
-               std::to_string(ARPHRD_INFINIBAND);
-    });
+    return !if_indextoname(ifindex, name) || inventory_.is_concerned(name, ifindex);
 }
 
 void Daemon::refresh(uint32_t index)

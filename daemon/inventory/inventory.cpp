@@ -2,8 +2,10 @@
 #include "daemon/inventory/inventory.hpp"
 
 #include "core/identity/identity.hpp"
+#include "core/sysfs/netdev.hpp"
 
 #include <algorithm>
+#include <net/if_arp.h>
 #include <utility>
 
 namespace rdmad {
@@ -23,7 +25,8 @@ Port port_of(const identity::PortIdentity& known, const sysfs::RdmaDevice& opene
                  .link_type = known.link_type,
                  .guid = known.guid,
                  .state = std::string(identity::state_name(known.state)),
-                 .netdev = known.netdev.value_or("")};
+                 .netdev = known.netdev.value_or(""),
+                 .netdev_index = known.netdev_index.value_or(0)};
     // what is not active is not asked: a table without an address has to be read to its end
     if (known.link_type == naming::LinkType::roce && port.state == "active")
         port.has_address = opened.has_address(known.port);
@@ -293,6 +296,20 @@ bool Inventory::has_node(uint32_t index, std::string_view node) const
     return is_it(device->second.uverbs) ||
            std::any_of(ports.begin(), ports.end(),
                        [&](const Port& port) { return is_it(port.umad) || is_it(port.issm); });
+}
+
+/// A VLAN, bond or bridge is of what is below it: its addresses are in the GID tables there.
+bool Inventory::is_concerned(const std::string& netdev, uint32_t netdev_index) const
+{
+    const auto stack = sysfs::stack_of(root_, netdev);
+    for (const auto& [index, device] : devices_)
+        for (const auto& port : device.ports)
+            if (port.netdev_index == netdev_index || stack.contains(port.netdev))
+                return true;
+    // IPoIB, which the port does not tell of
+    return std::any_of(stack.begin(), stack.end(), [&](const std::string& name) {
+        return root_.read("class/net/" + name + "/type").text == std::to_string(ARPHRD_INFINIBAND);
+    });
 }
 
 } // namespace rdmad

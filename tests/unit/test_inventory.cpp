@@ -99,6 +99,7 @@ struct Bench {
 TEST_CASE("the first event of a device adds it, as the kernel and sysfs have it", "[inventory]")
 {
     Bench bench(GENERATE(from_range(kernels())));
+    const auto dummy0 = must_find(bench.client.port(0, 2)).netdev_index.value();
     const auto change = bench.only_after(event("add", "uverbs0", 0));
     CHECK(change.kind == Kind::added);
     CHECK(change.device == Device{.index = 0,
@@ -120,7 +121,8 @@ TEST_CASE("the first event of a device adds it, as the kernel and sysfs have it"
                                              .guid = 0x0002c9fffe000a02,
                                              .state = "active",
                                              .has_address = false,
-                                             .netdev = "dummy0"}}});
+                                             .netdev = "dummy0",
+                                             .netdev_index = dummy0}}});
     CHECK(bench.device(0) == change.device);
 }
 
@@ -302,6 +304,23 @@ TEST_CASE("a port that changed is told by its number", "[inventory]")
         CHECK(bench.changes[i].device == bench.device(0));
     }
     CHECK(bench.device(0).ports[0].guid == UINT64_C(0x0002c90300000b01));
+}
+
+TEST_CASE("a change of a network device concerns the port that it is of", "[inventory]")
+{
+    Bench bench;
+    bench.add_all();
+    const auto index = bench.device(0).ports[1].netdev_index;
+    const auto other = index + 100;
+    CHECK(bench.inventory.is_concerned("dummy0", index));
+    CHECK_FALSE(bench.inventory.is_concerned("eth0", other));
+    bench.tree.link("class/net/dummy0.7/lower_dummy0", "../dummy0");
+    CHECK(bench.inventory.is_concerned("dummy0.7", other));
+    // renamed: the port has the name of before until it is looked at
+    CHECK(bench.inventory.is_concerned("lan0", index));
+    // IPoIB
+    bench.tree.file("class/net/ib0/type", "32\n");
+    CHECK(bench.inventory.is_concerned("ib0", other));
 }
 
 TEST_CASE("a RoCE port is ready once it has an address", "[inventory]")
