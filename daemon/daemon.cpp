@@ -246,12 +246,13 @@ void Daemon::on_udev()
         }
         if (!*event)
             return;
+        // before the kernel is asked: what changes after that is told
+        if ((*event)->index)
+            kernel_events_.listen(client_);
         inventory_.handle(**event);
         lives_.on_udev(**event);
         if (const auto error = inventory_.take_error(); error)
             log::warning(log::id::device_trouble, error->message());
-        if ((*event)->index)
-            kernel_events_.listen(client_);
     }
 }
 
@@ -318,11 +319,15 @@ void Daemon::resync()
         log::warning(log::id::device_trouble, events.error().message());
         return;
     }
+    // if these have all gone, settle() lets go of the kernel again
+    if (std::any_of(events->begin(), events->end(),
+                    [](const UdevEvent& event) { return event.index.has_value(); })) {
+        kernel_events_.listen(client_);
+        work_.arm_now();
+    }
     looked_at_ports_ = std::chrono::steady_clock::now();
     if (auto outcome = inventory_.resync(*events); !outcome)
         log::warning(log::id::device_trouble, outcome.error().message());
-    if (!inventory_.devices().empty())
-        kernel_events_.listen(client_);
 }
 
 void Daemon::on_device(const DeviceChange& change)
