@@ -19,6 +19,9 @@ namespace {
 using namespace std::chrono_literals;
 
 constexpr auto poll_interval = 1s;
+// the kernel changes GIDs after it has told of the network device (roce_gid_mgmt.c), mostly before
+// the first look; the last one is a whole interval after it has told
+constexpr int looks_after_change = 2;
 constexpr auto idle_before_exit = 30s;
 constexpr auto guard_interval = 5s;
 constexpr char nfs_server[] = "nfs-server.service";
@@ -260,7 +263,7 @@ void Daemon::on_udev()
 void Daemon::let_go_of_kernel()
 {
     kernel_events_.end();
-    are_ports_due_ = false;
+    looks_due_ = 0;
     transport_.close();
 }
 
@@ -285,14 +288,14 @@ KernelEvents::Callbacks Daemon::kernel_callbacks()
                 [](const Error& error) { log::warning(log::id::device_trouble, error.message()); }};
 }
 
-/// A port's network device went up or down, or got an address. All that comes within a second is
-/// looked at once.
+/// A port's network device went up or down, or got an address or a name. All that comes within a
+/// second is looked at once, and once more after that.
 void Daemon::on_links(const std::optional<std::set<uint32_t>>& links)
 {
     if (links && std::none_of(links->begin(), links->end(),
                               [this](uint32_t ifindex) { return is_of_rdma(ifindex); }))
         return;
-    if (!std::exchange(are_ports_due_, true))
+    if (std::exchange(looks_due_, looks_after_change) == 0)
         poll_.arm(poll_interval);
 }
 
@@ -408,12 +411,15 @@ void Daemon::settle()
 void Daemon::poll()
 {
     supervisor_.retry();
-    const bool are_due = std::exchange(are_ports_due_, false);
-    if (are_due)
+    const bool is_first_look = looks_due_ == looks_after_change;
+    const bool are_due = looks_due_ > 0;
+    if (are_due) {
+        looks_due_--;
         looked_at_ports_ = {}; // what makes them due may have come after that
+    }
     if (are_due || api_.wants_port_states())
         look_at_ports();
-    if (are_due)
+    if (is_first_look)
         recovery_.retry();
     for (const auto index : awaited())
         refresh(index);
@@ -446,7 +452,7 @@ void Daemon::look_at_ports()
 /// The kernel does not tell when a port becomes active: it is asked while somebody waits for that.
 void Daemon::plan_polling()
 {
-    const bool is_needed = are_ports_due_ || supervisor_.has_failed() || api_.wants_port_states() ||
+    const bool is_needed = looks_due_ > 0 || supervisor_.has_failed() || api_.wants_port_states() ||
                            !awaited().empty();
     if (!is_needed)
         poll_.disarm();
