@@ -91,6 +91,7 @@ Daemon::Daemon(sd_event* event, const sysfs::Directory& root, UdevMonitor udev)
                                        .accepted = file.on_replaced == config::OnReplaced::wait});
                        },
                    .on_work = [this] { work_.arm_now(); }}),
+      record_refresh_(inventory_, [] { return now_usec(CLOCK_BOOTTIME); }),
       recovery_("/run/rdmad/recovery", settings_.recovery, recovery::tell),
       preparations_(inhibitors_, settings_.lifecycle.inhibit_delay, preparation_parts()),
       server_(event, info),
@@ -129,8 +130,10 @@ Result<void> Daemon::add_sources()
         plan_recovery();
     });
     auto guard_timer = EventSource::timer(event_, [this] { guard(); });
-    for (auto* source : {&udev, &work, &poll_timer, &lives_timer, &holders_timer,
-                         &preparations_timer, &recovery_timer, &guard_timer, &exit_timer})
+    auto refresh_timer = EventSource::timer(event_, [this] { refresh_records(); });
+    for (auto* source :
+         {&udev, &work, &poll_timer, &lives_timer, &holders_timer, &preparations_timer,
+          &recovery_timer, &guard_timer, &refresh_timer, &exit_timer})
         if (!*source)
             return tl::unexpected<Error>(std::move(*source).error());
     udev_source_ = std::move(*udev);
@@ -141,6 +144,7 @@ Result<void> Daemon::add_sources()
     preparations_timer_ = std::move(*preparations_timer);
     recovery_timer_ = std::move(*recovery_timer);
     guard_timer_ = std::move(*guard_timer);
+    refresh_timer_ = std::move(*refresh_timer);
     exit_ = std::move(*exit_timer);
     return {};
 }
@@ -181,6 +185,7 @@ Result<void> Daemon::connect_to_systemd()
     manager_ = std::move(*manager);
     supervisor_.use(manager_.get());
     readiness_.use(manager_.get());
+    record_refresh_.use(manager_.get());
     holders_.use(manager_.get());
     recovery_.use(manager_.get());
     if (manager_->is_connected())
@@ -397,6 +402,7 @@ void Daemon::settle()
     }
     if (std::exchange(is_devlink_due_, false))
         listen_to_devlink();
+    record_refresh_.settle();
     lives_.remember();
     if (inventory_.devices().empty())
         let_go_of_kernel();
@@ -405,6 +411,7 @@ void Daemon::settle()
     plan_preparations();
     plan_recovery();
     plan_guard();
+    plan_refresh();
     plan_exit();
 }
 
@@ -542,6 +549,22 @@ void Daemon::plan_guard()
         guard_timer_.disarm();
     else if (!guard_timer_.is_armed())
         guard_timer_.arm(guard_interval);
+}
+
+/// The kernel may have gone on since the difference was seen.
+void Daemon::refresh_records()
+{
+    for (const auto index : record_refresh_.due())
+        refresh(index);
+    settle();
+}
+
+void Daemon::plan_refresh()
+{
+    const auto next = record_refresh_.next_deadline();
+    if (!next)
+        return refresh_timer_.disarm();
+    refresh_timer_.arm(until(*next));
 }
 
 bool Daemon::is_idle() const
