@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 #include "daemon/daemon.hpp"
 
-#include "core/sysfs/netdev.hpp"
 #include "daemon/clock.hpp"
 #include "daemon/lifecycle/tell.hpp"
 #include "daemon/log.hpp"
@@ -10,7 +9,6 @@
 #include <algorithm>
 #include <cerrno>
 #include <net/if.h>
-#include <net/if_arp.h>
 #include <sysexits.h>
 #include <systemd/sd-daemon.h>
 
@@ -21,6 +19,9 @@ namespace {
 using namespace std::chrono_literals;
 
 constexpr auto poll_interval = 1s;
+// the kernel changes GIDs after it has told of the network device (roce_gid_mgmt.c), mostly before
+// the first look; the last one is a whole interval after it has told
+constexpr int looks_after_change = 2;
 constexpr auto idle_before_exit = 30s;
 constexpr auto guard_interval = 5s;
 constexpr char nfs_server[] = "nfs-server.service";
@@ -90,6 +91,7 @@ Daemon::Daemon(sd_event* event, const sysfs::Directory& root, UdevMonitor udev)
                                        .accepted = file.on_replaced == config::OnReplaced::wait});
                        },
                    .on_work = [this] { work_.arm_now(); }}),
+      record_refresh_(inventory_, [] { return now_usec(CLOCK_BOOTTIME); }),
       recovery_("/run/rdmad/recovery", settings_.recovery, recovery::tell),
       preparations_(inhibitors_, settings_.lifecycle.inhibit_delay, preparation_parts()),
       server_(event, info),
@@ -128,8 +130,10 @@ Result<void> Daemon::add_sources()
         plan_recovery();
     });
     auto guard_timer = EventSource::timer(event_, [this] { guard(); });
-    for (auto* source : {&udev, &work, &poll_timer, &lives_timer, &holders_timer,
-                         &preparations_timer, &recovery_timer, &guard_timer, &exit_timer})
+    auto refresh_timer = EventSource::timer(event_, [this] { refresh_records(); });
+    for (auto* source :
+         {&udev, &work, &poll_timer, &lives_timer, &holders_timer, &preparations_timer,
+          &recovery_timer, &guard_timer, &refresh_timer, &exit_timer})
         if (!*source)
             return tl::unexpected<Error>(std::move(*source).error());
     udev_source_ = std::move(*udev);
@@ -140,6 +144,7 @@ Result<void> Daemon::add_sources()
     preparations_timer_ = std::move(*preparations_timer);
     recovery_timer_ = std::move(*recovery_timer);
     guard_timer_ = std::move(*guard_timer);
+    refresh_timer_ = std::move(*refresh_timer);
     exit_ = std::move(*exit_timer);
     return {};
 }
@@ -180,6 +185,7 @@ Result<void> Daemon::connect_to_systemd()
     manager_ = std::move(*manager);
     supervisor_.use(manager_.get());
     readiness_.use(manager_.get());
+    record_refresh_.use(manager_.get());
     holders_.use(manager_.get());
     recovery_.use(manager_.get());
     if (manager_->is_connected())
@@ -248,12 +254,13 @@ void Daemon::on_udev()
         }
         if (!*event)
             return;
+        // before the kernel is asked: what changes after that is told
+        if ((*event)->index)
+            kernel_events_.listen(client_);
         inventory_.handle(**event);
         lives_.on_udev(**event);
         if (const auto error = inventory_.take_error(); error)
             log::warning(log::id::device_trouble, error->message());
-        if ((*event)->index)
-            kernel_events_.listen(client_);
     }
 }
 
@@ -261,7 +268,7 @@ void Daemon::on_udev()
 void Daemon::let_go_of_kernel()
 {
     kernel_events_.end();
-    are_ports_due_ = false;
+    looks_due_ = 0;
     transport_.close();
 }
 
@@ -286,34 +293,22 @@ KernelEvents::Callbacks Daemon::kernel_callbacks()
                 [](const Error& error) { log::warning(log::id::device_trouble, error.message()); }};
 }
 
-/// A port's network device went up or down, or got an address. All that comes within a second is
-/// looked at once.
+/// A port's network device went up or down, or got an address or a name. All that comes within a
+/// second is looked at once, and once more after that.
 void Daemon::on_links(const std::optional<std::set<uint32_t>>& links)
 {
     if (links && std::none_of(links->begin(), links->end(),
                               [this](uint32_t ifindex) { return is_of_rdma(ifindex); }))
         return;
-    if (!std::exchange(are_ports_due_, true))
+    if (std::exchange(looks_due_, looks_after_change) == 0)
         poll_.arm(poll_interval);
 }
 
-/// A VLAN, bond or bridge is of what is below it: its addresses are in the GID tables there.
 bool Daemon::is_of_rdma(uint32_t ifindex) const
 {
     char name[IF_NAMESIZE];
     // one that has gone, or into another network namespace, may have been
-    if (!if_indextoname(ifindex, name))
-        return true;
-    const auto stack = sysfs::stack_of(root_, name);
-    for (const auto& [index, device] : inventory_.devices())
-        for (const auto& port : device.ports)
-            if (stack.contains(port.netdev))
-                return true;
-    // IPoIB, which the port does not tell of
-    return std::any_of(stack.begin(), stack.end(), [&](const std::string& netdev) {
-        return root_.read("class/net/" + netdev + "/type").text ==
-               std::to_string(ARPHRD_INFINIBAND);
-    });
+    return !if_indextoname(ifindex, name) || inventory_.is_concerned(name, ifindex);
 }
 
 void Daemon::refresh(uint32_t index)
@@ -332,11 +327,15 @@ void Daemon::resync()
         log::warning(log::id::device_trouble, events.error().message());
         return;
     }
+    // if these have all gone, settle() lets go of the kernel again
+    if (std::any_of(events->begin(), events->end(),
+                    [](const UdevEvent& event) { return event.index.has_value(); })) {
+        kernel_events_.listen(client_);
+        work_.arm_now();
+    }
     looked_at_ports_ = std::chrono::steady_clock::now();
     if (auto outcome = inventory_.resync(*events); !outcome)
         log::warning(log::id::device_trouble, outcome.error().message());
-    if (!inventory_.devices().empty())
-        kernel_events_.listen(client_);
 }
 
 void Daemon::on_device(const DeviceChange& change)
@@ -403,6 +402,7 @@ void Daemon::settle()
     }
     if (std::exchange(is_devlink_due_, false))
         listen_to_devlink();
+    record_refresh_.settle();
     lives_.remember();
     if (inventory_.devices().empty())
         let_go_of_kernel();
@@ -411,18 +411,22 @@ void Daemon::settle()
     plan_preparations();
     plan_recovery();
     plan_guard();
+    plan_refresh();
     plan_exit();
 }
 
 void Daemon::poll()
 {
     supervisor_.retry();
-    const bool are_due = std::exchange(are_ports_due_, false);
-    if (are_due)
+    const bool is_first_look = looks_due_ == looks_after_change;
+    const bool are_due = looks_due_ > 0;
+    if (are_due) {
+        looks_due_--;
         looked_at_ports_ = {}; // what makes them due may have come after that
+    }
     if (are_due || api_.wants_port_states())
         look_at_ports();
-    if (are_due)
+    if (is_first_look)
         recovery_.retry();
     for (const auto index : awaited())
         refresh(index);
@@ -455,7 +459,7 @@ void Daemon::look_at_ports()
 /// The kernel does not tell when a port becomes active: it is asked while somebody waits for that.
 void Daemon::plan_polling()
 {
-    const bool is_needed = are_ports_due_ || supervisor_.has_failed() || api_.wants_port_states() ||
+    const bool is_needed = looks_due_ > 0 || supervisor_.has_failed() || api_.wants_port_states() ||
                            !awaited().empty();
     if (!is_needed)
         poll_.disarm();
@@ -545,6 +549,22 @@ void Daemon::plan_guard()
         guard_timer_.disarm();
     else if (!guard_timer_.is_armed())
         guard_timer_.arm(guard_interval);
+}
+
+/// The kernel may have gone on since the difference was seen.
+void Daemon::refresh_records()
+{
+    for (const auto index : record_refresh_.due())
+        refresh(index);
+    settle();
+}
+
+void Daemon::plan_refresh()
+{
+    const auto next = record_refresh_.next_deadline();
+    if (!next)
+        return refresh_timer_.disarm();
+    refresh_timer_.arm(until(*next));
 }
 
 bool Daemon::is_idle() const

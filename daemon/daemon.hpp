@@ -9,6 +9,7 @@
 #include "daemon/lifecycle/lifecycle.hpp"
 #include "daemon/readiness/readiness.hpp"
 #include "daemon/recovery/recovery.hpp"
+#include "daemon/refresh/record_refresh.hpp"
 #include "daemon/settings.hpp"
 #include "daemon/systemd/manager.hpp"
 
@@ -57,6 +58,8 @@ private:
     void plan_recovery();
     void guard();
     void plan_guard();
+    void refresh_records();
+    void plan_refresh();
     [[nodiscard]] std::set<uint32_t> recoverable() const;
     void find_users(uint32_t index, Preparations::OnHolders on_found);
     [[nodiscard]] Preparations::Parts preparation_parts();
@@ -71,7 +74,7 @@ private:
     LazyTransport transport_;
     nldev::Client client_{transport_};
     std::chrono::steady_clock::time_point looked_at_ports_ = {};
-    bool are_ports_due_ = false;      ///< to be looked at
+    int looks_due_ = 0;               ///< at all ports
     bool is_devlink_unknown_ = false; ///< it was not asked what there is
     bool is_devlink_due_ = false;     ///< it may be asked now
     std::chrono::microseconds holders_pause_ = {};
@@ -83,6 +86,7 @@ private:
     lifecycle::Lifecycle lives_;
     Supervisor supervisor_;
     Readiness readiness_{"/run/rdmad/ready"};
+    RecordRefresh record_refresh_;
     HolderSearch holders_{"/run/rdmad/holders"};
     recovery::Recovery recovery_;
     Inhibitors inhibitors_;
@@ -100,6 +104,7 @@ private:
     EventSource preparations_timer_;
     EventSource recovery_timer_;
     EventSource guard_timer_;
+    EventSource refresh_timer_;
     EventSource exit_;
 };
 

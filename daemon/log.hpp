@@ -46,6 +46,7 @@ constexpr std::string_view events_lost = "70974a39caa44eab97b3ac032fc9f984";
 constexpr std::string_view client_dropped = "73cedcd3eed84b38a8f2534b63932fbc";
 constexpr std::string_view systemd_trouble = "bfba0a263a8240998a08fa2622b0aac3";
 constexpr std::string_view device_trouble = "caeb97ade0984e2e969cd446ba717057";
+constexpr std::string_view records_outdated = "d1ed45b5ca624725a6a77b57f73c61f6";
 constexpr std::string_view device_went = "04bc7df2200948c89ebdae28268d883e";
 constexpr std::string_view device_returned = "ae70c5626af046ec969eaa61add870e6";
 constexpr std::string_view device_degraded = "11eb945503104e78b7f64b4b9bbaac77";

@@ -114,6 +114,7 @@ Result<std::optional<DeviceIdentity>> identify(nldev::Client& client, const sysf
                                   .link_type = type,
                                   .guid = *guid,
                                   .netdev = std::move((*known)->netdev),
+                                  .netdev_index = (*known)->netdev_index,
                                   .state = (*known)->state});
     }
     identity.device = std::move(device);

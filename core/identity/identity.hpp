@@ -16,6 +16,7 @@ struct PortIdentity {
     naming::LinkType link_type = naming::LinkType::unknown;
     std::optional<uint64_t> guid = {}; ///< none: not set
     std::optional<std::string> netdev = {};
+    std::optional<uint32_t> netdev_index = {};
     std::optional<uint8_t> state = {}; ///< enum ib_port_state
 };
 

@@ -115,6 +115,7 @@ Result<Port> parse_port(Bytes payload)
                                    {RDMA_NLDEV_ATTR_PORT_PHYS_STATE, &port.physical_state},
                                    {RDMA_NLDEV_ATTR_SUBNET_PREFIX, &port.subnet_prefix},
                                    {RDMA_NLDEV_ATTR_LID, &port.lid},
+                                   {RDMA_NLDEV_ATTR_NDEV_INDEX, &port.netdev_index},
                                    {RDMA_NLDEV_ATTR_NDEV_NAME, &port.netdev}});
     if (outcome && (!index || !number))
         return malformed("netlink port without a device index or a port number");

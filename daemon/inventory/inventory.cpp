@@ -1,9 +1,12 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 #include "daemon/inventory/inventory.hpp"
 
+#include "core/base/text.hpp"
 #include "core/identity/identity.hpp"
+#include "core/sysfs/netdev.hpp"
 
 #include <algorithm>
+#include <net/if_arp.h>
 #include <utility>
 
 namespace rdmad {
@@ -23,7 +26,8 @@ Port port_of(const identity::PortIdentity& known, const sysfs::RdmaDevice& opene
                  .link_type = known.link_type,
                  .guid = known.guid,
                  .state = std::string(identity::state_name(known.state)),
-                 .netdev = known.netdev.value_or("")};
+                 .netdev = known.netdev.value_or(""),
+                 .netdev_index = known.netdev_index.value_or(0)};
     // what is not active is not asked: a table without an address has to be read to its end
     if (known.link_type == naming::LinkType::roce && port.state == "active")
         port.has_address = opened.has_address(known.port);
@@ -82,6 +86,7 @@ Result<void> Inventory::refresh(uint32_t index)
         update(std::move(**device));
     else
         forget(index);
+    compare_records(index);
     return {};
 }
 
@@ -139,6 +144,8 @@ void Inventory::add_node(uint32_t index, const UdevEvent& event)
 {
     auto& nodes = nodes_[index];
     owner_[event.node.syspath] = index;
+    nodes.records[event.node.syspath] = {event.node.sysname, event.port, event.port_guids,
+                                         event.netdev};
     if (!event.path.empty())
         nodes.path = event.path;
     if (event.subsystem == "infiniband_verbs")
@@ -151,10 +158,13 @@ void Inventory::add_node(uint32_t index, const UdevEvent& event)
 
 void Inventory::add_device(uint32_t index, const UdevEvent& event)
 {
-    nodes_[index].is_named = !event.is_renaming;
-    nodes_[index].syspath = event.node.syspath;
+    auto& nodes = nodes_[index];
+    nodes.is_named = !event.is_renaming;
+    nodes.records.erase(nodes.syspath); // a rename moves it
+    nodes.syspath = event.node.syspath;
+    nodes.records[event.node.syspath] = {event.node.sysname, {}, event.port_guids, event.netdev};
     if (!event.path.empty())
-        nodes_[index].path = event.path;
+        nodes.path = event.path;
 }
 
 void Inventory::remove_node(const std::string& syspath)
@@ -165,6 +175,7 @@ void Inventory::remove_node(const std::string& syspath)
     const auto index = owner->second;
     owner_.erase(owner);
     auto& nodes = nodes_[index];
+    nodes.records.erase(syspath);
     const auto is_it = [&](const NodeRef& node) { return node.syspath == syspath; };
     if (nodes.uverbs && is_it(*nodes.uverbs))
         nodes.uverbs.reset();
@@ -181,6 +192,7 @@ void Inventory::remove_node(const std::string& syspath)
         }
         update(std::move(changed));
     }
+    compare_records(index);
 }
 
 /// Of the same device: udev may not have come to their end yet.
@@ -230,6 +242,43 @@ void Inventory::forget(uint32_t index)
     }
     if (auto device = devices_.extract(index))
         on_change_({DeviceChange::Kind::removed, device.mapped()});
+}
+
+/// udev runs the helper for an event; the MAC address of a network device may change without one.
+void Inventory::compare_records(uint32_t index)
+{
+    outdated_.erase(index);
+    const auto device = devices_.find(index);
+    const auto nodes = nodes_.find(index);
+    if (device == devices_.end() || nodes == nodes_.end())
+        return;
+    for (const auto& [syspath, record] : nodes->second.records)
+        if (is_outdated(record, device->second))
+            outdated_[index].insert(record.sysname);
+}
+
+/// What the kernel does not tell at the moment is no difference: it replaces a GUID by removing it
+/// first, and a port without one may be on its way out.
+bool Inventory::is_outdated(const Record& record, const Device& device)
+{
+    const auto guids = text::split(record.port_guids, ' ');
+    const bool is_of_one = record.port || device.ports.size() == 1;
+    size_t place = 0;
+    for (const auto& port : device.ports) {
+        if (record.port && *record.port != port.number)
+            continue;
+        if (is_of_one && !port.netdev.empty() &&
+            record.netdev != text::escape_property(port.netdev))
+            return true;
+        // of very many ports the list has the first ones
+        if (place > 0 && place >= guids.size())
+            return false;
+        const auto known = guids.empty() ? std::nullopt : text::parse_hex_u64(guids[place]);
+        if (port.guid && known != port.guid)
+            return true;
+        place++;
+    }
+    return false;
 }
 
 Result<std::optional<Device>> Inventory::look_at(uint32_t index)
@@ -293,6 +342,20 @@ bool Inventory::has_node(uint32_t index, std::string_view node) const
     return is_it(device->second.uverbs) ||
            std::any_of(ports.begin(), ports.end(),
                        [&](const Port& port) { return is_it(port.umad) || is_it(port.issm); });
+}
+
+/// A VLAN, bond or bridge is of what is below it: its addresses are in the GID tables there.
+bool Inventory::is_concerned(const std::string& netdev, uint32_t netdev_index) const
+{
+    const auto stack = sysfs::stack_of(root_, netdev);
+    for (const auto& [index, device] : devices_)
+        for (const auto& port : device.ports)
+            if (port.netdev_index == netdev_index || stack.contains(port.netdev))
+                return true;
+    // IPoIB, which the port does not tell of
+    return std::any_of(stack.begin(), stack.end(), [&](const std::string& name) {
+        return root_.read("class/net/" + name + "/type").text == std::to_string(ARPHRD_INFINIBAND);
+    });
 }
 
 } // namespace rdmad

@@ -19,6 +19,8 @@ struct UdevEvent {
     std::optional<uint32_t> index = {}; ///< ID_RDMA_INDEX
     std::optional<uint32_t> port = {};  ///< of umad and issm
     std::string path = {};              ///< ID_PATH
+    std::string port_guids = {};        ///< ID_RDMA_PORT_GUIDS; of umad and issm ID_RDMA_PORT_GUID
+    std::string netdev = {};            ///< ID_RDMA_NETDEV, escaped
     bool is_renaming = false;           ///< ID_RENAMING: another event is to come
     std::string error_event = {};       ///< ERROR_EVENT, of a PCI device
     bool is_synthetic = false;          ///< asked for: udevadm trigger
@@ -56,18 +58,35 @@ public:
     {
         return unanswered_;
     }
+    /// By index, the nodes (and the device itself) of which udev's database has other port GUIDs or
+    /// another network device than the kernel.
+    [[nodiscard]] const std::map<uint32_t, std::set<std::string>>& outdated() const
+    {
+        return outdated_;
+    }
     /// Whether the device is there and has the node (uverbs0, umad0, issm0).
     [[nodiscard]] bool has_node(uint32_t index, std::string_view node) const;
+    /// Returns true if a change of the network device may be one of a port. It may have been
+    /// renamed.
+    [[nodiscard]] bool is_concerned(const std::string& netdev, uint32_t netdev_index) const;
     /// The first error since it was asked for; an event has nobody to return one to.
     [[nodiscard]] std::optional<Error> take_error();
 
 private:
+    /// What udev's database has of a node or device.
+    struct Record {
+        std::string sysname;
+        std::optional<uint32_t> port; ///< none: it is of all ports
+        std::string port_guids;
+        std::string netdev;
+    };
     struct Nodes {
         std::optional<NodeRef> uverbs = {};
         std::map<uint32_t, NodeRef> umad = {}; ///< by port
         std::map<uint32_t, NodeRef> issm = {};
         std::string path = {};
-        std::string syspath = {}; ///< of the device itself
+        std::string syspath = {};                   ///< of the device itself
+        std::map<std::string, Record> records = {}; ///< by syspath
         bool is_named = false;
     };
 
@@ -77,6 +96,8 @@ private:
     void end_earlier_appearances(const Device& device);
     void update(Device device);
     void forget(uint32_t index);
+    void compare_records(uint32_t index);
+    [[nodiscard]] static bool is_outdated(const Record& record, const Device& device);
     [[nodiscard]] Result<std::optional<Device>> look_at(uint32_t index);
     [[nodiscard]] bool is_leaving(uint32_t index);
 
@@ -88,6 +109,7 @@ private:
     std::map<std::string, uint32_t> owner_; ///< of a node, by its syspath
     std::set<uint32_t> doubtful_;           ///< a node of theirs has gone
     std::set<uint32_t> unanswered_;
+    std::map<uint32_t, std::set<std::string>> outdated_;
     std::optional<Error> error_;
 };
 

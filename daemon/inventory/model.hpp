@@ -29,6 +29,7 @@ struct Port {
     std::string state = {};  ///< "active"; empty: the kernel did not say
     bool has_address = true; ///< RoCE: the GID table has one; others need none
     std::string netdev = {};
+    uint32_t netdev_index = 0; ///< of that; 0: there is none
     std::optional<NodeRef> umad = {};
     std::optional<NodeRef> issm = {};
 

@@ -106,6 +106,7 @@ void check_port(Bytes payload)
     require_optional(port->subnet_prefix, payload, RDMA_NLDEV_ATTR_SUBNET_PREFIX);
     require_optional(port->lid, payload, RDMA_NLDEV_ATTR_LID);
     require_optional(port->netdev, payload, RDMA_NLDEV_ATTR_NDEV_NAME);
+    require_optional(port->netdev_index, payload, RDMA_NLDEV_ATTR_NDEV_INDEX);
 }
 
 void check_devlink(Bytes payload)

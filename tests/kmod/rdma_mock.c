@@ -30,7 +30,9 @@
  *                       list, one a port: a:b, where 0 is a port without GUID
  *   state=active|down|init|armed
  *   netdev=a:b          network devices of ports 1, 2, ..., empty for none
- *                       (iWARP needs them); "new" makes one on the same parent
+ *                       (iWARP needs them); "new" makes one on the same parent,
+ *                       whose random MAC address can be changed. GID 0 of a
+ *                       RoCE port follows that address
  *   parent=platform|0000:03:00.0    without it, ports that speak InfiniBand or
  *                       OPA get a platform device, others hang on nothing
  *   sf=N                with a PCI parent: hang on an auxiliary device of it
@@ -751,7 +753,10 @@ static netdev_tx_t mock_eth_xmit(struct sk_buff *skb, struct net_device *nd)
 	return NETDEV_TX_OK;
 }
 
-static const struct net_device_ops mock_eth_ops = { .ndo_start_xmit = mock_eth_xmit };
+static const struct net_device_ops mock_eth_ops = {
+	.ndo_start_xmit = mock_eth_xmit,
+	.ndo_set_mac_address = eth_mac_addr,
+};
 
 static struct net_device *mock_eth_make(struct device *parent, u32 port)
 {
@@ -763,6 +768,8 @@ static struct net_device *mock_eth_make(struct device *parent, u32 port)
 	SET_NETDEV_DEV(nd, parent);
 	nd->dev_port = port - 1;
 	nd->netdev_ops = &mock_eth_ops;
+	/* up or down; the core's GID table follows (netdevice_event(), roce_gid_mgmt.c) */
+	nd->priv_flags |= IFF_LIVE_ADDR_CHANGE;
 	eth_hw_addr_random(nd);
 	ret = register_netdev(nd);
 	if (ret) {

@@ -148,12 +148,22 @@ std::vector<Octets> CapturedKernel::dump() const
 {
     std::vector<Octets> datagrams;
     for (const auto& datagram : capture_.datagrams("dump")) {
-        const bool is_device = get_u16(datagram, 4) != NLMSG_DONE;
-        const auto index = [&] {
-            return get_u32(datagram, find_attribute(datagram, RDMA_NLDEV_ATTR_DEV_INDEX) + 4);
-        };
-        if (!is_device || (!removed_.contains(index()) && !leaving_.contains(index())))
+        if (get_u16(datagram, 4) == NLMSG_DONE) {
             datagrams.push_back(datagram);
+            continue;
+        }
+        const auto index =
+            get_u32(datagram, find_attribute(datagram, RDMA_NLDEV_ATTR_DEV_INDEX) + 4);
+        if (!removed_.contains(index) && !leaving_.contains(index))
+            datagrams.push_back(datagram);
+        for (const auto& [new_index, captured] : returned_) {
+            if (captured != index || removed_.contains(new_index) || leaving_.contains(new_index))
+                continue;
+            Octets value(4);
+            put_u32(value, 0, new_index);
+            datagrams.push_back(datagram);
+            append_attribute(datagrams.back(), RDMA_NLDEV_ATTR_DEV_INDEX, value);
+        }
     }
     return datagrams;
 }

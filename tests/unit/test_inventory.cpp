@@ -36,6 +36,14 @@ UdevEvent event(const std::string& action, const std::string& sysname,
             .path = index ? "pci-0000:0" + std::to_string(*index) + ":00.0" : ""};
 }
 
+/// As udev has recorded it.
+UdevEvent recorded(UdevEvent event, const std::string& port_guids, const std::string& netdev = "")
+{
+    event.port_guids = port_guids;
+    event.netdev = netdev;
+    return event;
+}
+
 UdevEvent of_device(const std::string& action, const std::string& name, uint32_t index)
 {
     return {.action = action, .subsystem = "infiniband", .node = node(name), .index = index};
@@ -99,6 +107,7 @@ struct Bench {
 TEST_CASE("the first event of a device adds it, as the kernel and sysfs have it", "[inventory]")
 {
     Bench bench(GENERATE(from_range(kernels())));
+    const auto dummy0 = must_find(bench.client.port(0, 2)).netdev_index.value();
     const auto change = bench.only_after(event("add", "uverbs0", 0));
     CHECK(change.kind == Kind::added);
     CHECK(change.device == Device{.index = 0,
@@ -120,7 +129,8 @@ TEST_CASE("the first event of a device adds it, as the kernel and sysfs have it"
                                              .guid = 0x0002c9fffe000a02,
                                              .state = "active",
                                              .has_address = false,
-                                             .netdev = "dummy0"}}});
+                                             .netdev = "dummy0",
+                                             .netdev_index = dummy0}}});
     CHECK(bench.device(0) == change.device);
 }
 
@@ -304,6 +314,23 @@ TEST_CASE("a port that changed is told by its number", "[inventory]")
     CHECK(bench.device(0).ports[0].guid == UINT64_C(0x0002c90300000b01));
 }
 
+TEST_CASE("a change of a network device concerns the port that it is of", "[inventory]")
+{
+    Bench bench;
+    bench.add_all();
+    const auto index = bench.device(0).ports[1].netdev_index;
+    const auto other = index + 100;
+    CHECK(bench.inventory.is_concerned("dummy0", index));
+    CHECK_FALSE(bench.inventory.is_concerned("eth0", other));
+    bench.tree.link("class/net/dummy0.7/lower_dummy0", "../dummy0");
+    CHECK(bench.inventory.is_concerned("dummy0.7", other));
+    // renamed: the port has the name of before until it is looked at
+    CHECK(bench.inventory.is_concerned("lan0", index));
+    // IPoIB
+    bench.tree.file("class/net/ib0/type", "32\n");
+    CHECK(bench.inventory.is_concerned("ib0", other));
+}
+
 TEST_CASE("a RoCE port is ready once it has an address", "[inventory]")
 {
     Bench bench;
@@ -317,6 +344,106 @@ TEST_CASE("a RoCE port is ready once it has an address", "[inventory]")
     REQUIRE(bench.changes.size() == 1);
     CHECK(bench.changes[0].port == 2);
     CHECK(bench.device(0).ports[1].is_ready());
+}
+
+using Outdated = std::map<uint32_t, std::set<std::string>>;
+
+namespace {
+
+constexpr char roce_gid[] = "class/infiniband/mixed/ports/2/gids/0";
+constexpr char all_guids[] = "0002c90300000a01 0002c9fffe000a02";
+
+/// Device 0, as its nodes' first events found it.
+struct RecordedBench : Bench {
+    RecordedBench()
+    {
+        inventory.handle(recorded(event("add", "uverbs0", 0), all_guids));
+        inventory.handle(recorded(event("add", "umad0", 0, 1), "0002c90300000a01"));
+        inventory.handle(recorded(event("add", "umad1", 0, 2), "0002c9fffe000a02", "dummy0"));
+        inventory.handle(recorded(of_device("add", "mixed", 0), all_guids));
+        REQUIRE(inventory.outdated().empty());
+    }
+    void change_guid(const std::string& gid)
+    {
+        tree.file(roce_gid, gid + "\n");
+        must(inventory.refresh(0));
+    }
+};
+
+} // namespace
+
+TEST_CASE("udev's record of a node is outdated if the port GUID is another since", "[inventory]")
+{
+    RecordedBench bench;
+    bench.change_guid("fe80:0000:0000:0000:0002:c9ff:fe00:0b02");
+    CHECK(bench.inventory.outdated() == Outdated{{0, {"mixed", "umad1", "uverbs0"}}});
+    constexpr char new_guids[] = "0002c90300000a01 0002c9fffe000b02";
+    bench.inventory.handle(recorded(event("change", "uverbs0", 0), new_guids));
+    CHECK(bench.inventory.outdated() == Outdated{{0, {"mixed", "umad1"}}});
+    bench.inventory.handle(recorded(event("change", "umad1", 0, 2), "0002c9fffe000b02", "dummy0"));
+    CHECK(bench.inventory.outdated() == Outdated{{0, {"mixed"}}});
+    bench.inventory.handle(recorded(of_device("change", "mixed", 0), new_guids));
+    CHECK(bench.inventory.outdated().empty());
+}
+
+TEST_CASE("a GUID that is back makes no record outdated, nor does one that is gone", "[inventory]")
+{
+    RecordedBench bench;
+    bench.change_guid("fe80:0000:0000:0000:0002:c9ff:fe00:0b02");
+    bench.change_guid(GENERATE("fe80:0000:0000:0000:0002:c9ff:fe00:0a02",
+                               "0000:0000:0000:0000:0000:0000:0000:0000"));
+    CHECK(bench.inventory.outdated().empty());
+}
+
+TEST_CASE("a record that tells another network device, or no GUID, is outdated", "[inventory]")
+{
+    RecordedBench bench;
+    const auto [sysname, guids, netdev, is_outdated] =
+        GENERATE(table<std::string, std::string, std::string, bool>(
+            {{"umad1", "0002c9fffe000a02", "dummy0", false},
+             {"umad1", "0002c9fffe000a02", "eth0", true},
+             {"umad1", "0002c9fffe000a02", "", true},
+             {"umad1", "", "dummy0", true},
+             {"umad0", "0002c90300000a01", "", false},
+             {"umad0", "x", "", true},
+             {"uverbs0", "0002c90300000a01 0000000000000000", "", true},
+             {"uverbs0", "0002c9fffe000a02 0002c90300000a01", "", true},
+             {"uverbs0", "", "", true},
+             // of more than 128 ports udev gets the first ones
+             {"uverbs0", "0002c90300000a01", "", false}}));
+    const auto port =
+        sysname == "uverbs0" ? std::nullopt : std::optional<uint32_t>(sysname == "umad0" ? 1 : 2);
+    bench.inventory.handle(recorded(event("change", sysname, 0, port), guids, netdev));
+    CHECK(bench.inventory.outdated() == (is_outdated ? Outdated{{0, {sysname}}} : Outdated()));
+}
+
+TEST_CASE("what is gone or being renamed is not outdated", "[inventory]")
+{
+    RecordedBench bench;
+    bench.change_guid("fe80:0000:0000:0000:0002:c9ff:fe00:0b02");
+    bench.inventory.handle(event("remove", "umad1", GENERATE(std::optional<uint32_t>(), 0U), 2));
+    CHECK(bench.inventory.outdated() == Outdated{{0, {"mixed", "uverbs0"}}});
+    // which says nothing of the ports; and the record of the old name is gone after it
+    auto renaming = of_device("add", "mixed", 0);
+    renaming.is_renaming = true;
+    bench.inventory.handle(renaming);
+    CHECK(bench.inventory.outdated() == Outdated{{0, {"mixed", "uverbs0"}}});
+    bench.inventory.handle(
+        recorded(of_device("move", "other", 0), "0002c90300000a01 0002c9fffe000b02"));
+    CHECK(bench.inventory.outdated() == Outdated{{0, {"uverbs0"}}});
+    SECTION("after losses")
+    {
+        must(bench.inventory.resync({recorded(event("", "uverbs0", 0), all_guids)}));
+        CHECK(bench.inventory.outdated() == Outdated{{0, {"uverbs0"}}});
+        must(bench.inventory.resync({}));
+        CHECK(bench.inventory.outdated().empty());
+    }
+    SECTION("with its device")
+    {
+        bench.kernel.remove(0);
+        CHECK(bench.inventory.refresh(0));
+        CHECK(bench.inventory.outdated().empty());
+    }
 }
 
 TEST_CASE("a device that is back before udev told of its end went before", "[inventory]")

@@ -716,6 +716,59 @@ TEST_CASE("a port that is not ready is waited for", "[supervisor]")
     CHECK(bench.supervisor->awaited().empty());
 }
 
+TEST_CASE("bindings follow the GUID of a RoCE port, which follows its MAC address", "[supervisor]")
+{
+    constexpr uint32_t mixed = 0;
+    constexpr char gid[] = "class/infiniband/mixed/ports/2/gids/0";
+    Bench bench;
+    const auto change_guid = [&](const std::string& low_half) {
+        bench.sys.file(gid, "fe80:0000:0000:0000:" + low_half + "\n");
+        must(bench.inventory->refresh(mixed));
+        bench.supervisor->settle();
+    };
+    bench.bind("PortGUID=0002c9fffe000a02", "Unit=old.service", "50-old.binding");
+    bench.bind("PortGUID=0002c9fffe000b02", "Unit=new.service", "50-new.binding");
+    bench.bind("LinkType=roce", "Unit=any.service", "50-any.binding");
+    bench.plug(mixed);
+    bench.finish_all();
+    bench.tell("old.service", running());
+    bench.tell("any.service", running());
+    bench.tell("new.service", never_ran());
+    CHECK(bench.reason("new.service") == "waits for port 0002c9fffe000b02");
+    bench.pid1.take();
+
+    // the kernel removes the entry of its table before it adds the new one
+    change_guid("0000:0000:0000:0000");
+    change_guid("0002:c9ff:fe00:0b02");
+    // what runs is not stopped: its port has not gone
+    CHECK(bench.pid1.take() == List{"drop rdmad-old.service:0:uverbs0.slice",
+                                    "anchor rdmad-new.service:0:uverbs0.slice",
+                                    "start new.service"});
+    CHECK(bench.reason("old.service") == "runs");
+    CHECK(bench.record("any.service").members.at(0).guid == "0002c9fffe000b02");
+    bench.finish_all();
+    bench.tell("new.service", running());
+    bench.pid1.take();
+
+    bench.unplug(mixed, 1000);
+    bench.tell("new.service", down(1001));
+    bench.tell("any.service", down(1001));
+    bench.kernel.return_as(mixed, 7);
+    // with the address that is in the adapter, until udev has given it another one
+    bench.sys.file(gid, "fe80:0000:0000:0000:0002:c9ff:fe00:0c02\n");
+    bench.pid1.take();
+    bench.plug(7);
+    CHECK(bench.reason("new.service") == "waits for the return of port 0002c9fffe000b02 of mixed");
+    CHECK(bench.reason("any.service") == "waits for the return of port 0002c9fffe000b02 of mixed");
+    bench.sys.file(gid, "fe80:0000:0000:0000:0002:c9ff:fe00:0b02\n");
+    must(bench.inventory->refresh(7));
+    bench.supervisor->settle();
+    bench.finish_all();
+    const auto asked = bench.pid1.take();
+    for (const auto* start : {"start new.service", "start any.service"})
+        CHECK(std::count(asked.begin(), asked.end(), start) == 1);
+}
+
 TEST_CASE("the unit of an old name is stopped when its device is renamed", "[supervisor]")
 {
     Bench bench;

@@ -200,6 +200,7 @@ TEST_CASE("InfiniBand and OPA ports have a LID and a prefix, and no network devi
     CHECK(port.subnet_prefix == UINT64_C(0xfe80000000000000));
     CHECK(port.lid == lid);
     CHECK_FALSE(port.netdev.has_value());
+    CHECK_FALSE(port.netdev_index.has_value());
 }
 
 TEST_CASE("RoCE and iWARP ports have a network device, and no LID", "[wire]")
@@ -213,6 +214,10 @@ TEST_CASE("RoCE and iWARP ports have a network device, and no LID", "[wire]")
     CHECK(port.device_index == device);
     CHECK(port.port == number);
     CHECK(port.netdev == netdev);
+    // dummy0 and the others were made one after the other, and the kernel numbers them so
+    const auto first = must(parse_guarded(capture.datagram("port 0/2"), wire::parse_port));
+    CHECK(port.netdev_index.value() - first.netdev_index.value() ==
+          static_cast<uint32_t>(netdev.back() - '0'));
     CHECK_FALSE(port.lid.has_value());
     CHECK_FALSE(port.subnet_prefix.has_value());
 }

@@ -281,3 +281,9 @@ def _furnish(vm):
 def guid(number):
     """A port GUID as properties and links have it."""
     return f'{number:016x}'
+
+
+def eui64(mac):
+    """The GUID that the kernel makes of a MAC address for a RoCE port (addrconf_ifid_eui48(), include/net/addrconf.h)."""
+    digits = mac.replace(':', '')
+    return f'{int(digits[:2], 16) ^ 2:02x}{digits[2:6]}fffe{digits[6:]}'

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: LGPL-2.1-or-later
 """What a device speaks, as the kernel tells it, where rdma-core guesses by the name of the driver."""
-from lab import gate, lab, on, Skip
+from lab import eui64, gate, lab, on, Skip
 
 FLAGS = ('INFINIBAND', 'OPA', 'ROCE', 'IWARP')
 NETDEVS = 'for i in 0 1 2 3 4 5 6; do ip link add dummy$i type dummy; ip link set dummy$i up; done; '
@@ -60,9 +60,7 @@ def each_node_of_a_two_protocol_adapter_tells_of_its_own_port(suite):
         uverbs = l.properties(nodes[0, 'uverbs'])
         l.expect('link types of uverbs', uverbs['ID_RDMA_LINK_TYPES'], 'roce infiniband')
         l.expect('network device of port 1', seen[1]['ID_RDMA_NETDEV'], 'dummy0')
-        # the GUID of a RoCE port is made from the MAC address (EUI-64)
-        mac = l.run('cat /sys/class/net/dummy0/address').replace(':', '')
-        eui = f'{int(mac[:2], 16) ^ 2:02x}{mac[2:6]}fffe{mac[6:]}'
+        eui = eui64(l.run('cat /sys/class/net/dummy0/address'))
         l.expect('port GUIDs', uverbs['ID_RDMA_PORT_GUIDS'], f'{eui} 0002c90300000a02')
         l.expect_true('links by both GUIDs', {f'{eui}/uverbs', '0002c90300000a02/umad'} <= l.port_links().keys(), l.port_links())
 

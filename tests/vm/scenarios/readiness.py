@@ -4,7 +4,7 @@ import initrd
 import machine
 
 import lab as labs
-from lab import gate, lab, on
+from lab import eui64, gate, lab, on
 
 GUID = '0002c90300000a01'
 ADAPTER = f'proto=ib guid=0002c90300000a00 pguid={GUID}'
@@ -104,7 +104,8 @@ def a_network_device_that_comes_up_makes_its_port_ready(suite):
         l.plug(1, f'proto=roce guid=0002c90300000a00 pguid={GUID} netdev=new')
         name, = l.in_slot(1)
         netdev = l.run(f'ls /sys/class/infiniband/{name}/device/net')
-        guid = l.run(f'cut -d: -f5- /sys/class/infiniband/{name}/ports/1/gids/0 | tr -d :')
+        # udev has given it another address (MACAddressPolicy=), and GID 0 follows a moment later
+        guid = eui64(l.run(f'cat /sys/class/net/{netdev}/address'))
         target = f'rdma-port-ready@{guid}.target'
         l.run(f'ip link set {netdev} down')
         # longer than ReadyTimeoutSec

@@ -137,7 +137,7 @@ def the_install_commands_install_and_the_remove_commands_remove(suite):
         l.expect('files', installed, sorted([
             '59-rdmad-name.rules', '61-rdmad-id.rules', '76-rdmad-link-type.rules', '91-rdmad-units.rules', 'rdma_id',
             'rdmad', 'rdmad.service', 'rdmad.socket', 'rdmad-wait-ready@.service', 'rdma-port-ready@.target', 'rdmad.catalog',
-            'rdmad-holders', 'rdmad-holders.service', 'rdmad-recovery', 'rdmad-recovery.service',
+            'rdmad-holders', 'rdmad-holders.service', 'rdmad-recovery', 'rdmad-recovery.service', 'rdmad-refresh@.service',
             'io.rdmad.Bindings.varlink', 'io.rdmad.Devices.varlink', 'io.rdmad.Lifecycle.varlink',
             'rdmactl', 'rdmactl', '_rdmactl', 'initrd-files', 'module-setup.sh', 'rdmad',
             'rdma_id.8', 'rdmactl.1', 'rdmad-links.7', 'rdmad-recovery.7', 'rdmad.binding.5', 'rdmad.conf.5', 'rdmad.link.5', 'rdmad.service.8']))

@@ -1,17 +1,107 @@
 # SPDX-License-Identifier: LGPL-2.1-or-later
-"""RoCE: the port GUID follows the MAC address of a network device, which udev and others change."""
-from lab import lab
+"""RoCE: the GUID of a port follows the MAC address of its network device, and what is named by the GUID has to follow, too. The kernel
+and udev tell nothing of that about the RDMA device."""
+import json
+import time
 
+from lab import eui64, lab
+
+MAC = '02:00:00:00:0b:02'
+REFRESHES = "journalctl -b --no-pager -o cat _PID=1 | grep -c 'Starting .*look again at RDMA device' || true"
 # node events are over before udev gives the network device its address and name; and no rename of the RDMA device hides what is stale
 SLOW_NETDEVS = '''printf 'SUBSYSTEM=="net", ACTION=="add", PROGRAM="/bin/sleep 1"\\n' > /etc/udev/rules.d/10-slow-netdev.rules
 ln -sf /dev/null /etc/udev/rules.d/60-rdma-persistent-naming.rules; udevadm control --reload'''
 
 
-def _guid_of(l, netdev):
-    """Returns the port GUID that the kernel makes of the network device's address now: its modified EUI-64."""
-    octets = [int(octet, 16) for octet in l.run(f'cat /sys/class/net/{netdev}/address').split(':')]
-    octets[0] ^= 2
-    return ''.join(f'{octet:02x}' for octet in octets[:3] + [0xff, 0xfe] + octets[3:])
+def _guid(l, netdev):
+    return eui64(l.run(f'cat /sys/class/net/{netdev}/address'))
+
+
+def _known_guids(l, device):
+    """The GUIDs that udev and systemd know of the only port of the only device. rdmad is not asked: it would look at the port."""
+    nodes = l.nodes_of(device)
+    links = l.port_links()
+    guids = {link.split('/')[0] for link in links} | {unit.split('-')[1] for unit in l.device_units() if unit.startswith('rdma-')}
+    for path in (f'/sys/class/infiniband/{device}', *nodes.values()):
+        guids.add(l.properties(path).get('ID_RDMA_PORT_GUID', 'none'))
+    # each of its nodes has a link
+    return guids if set(links.values()) == set(nodes.values()) else guids | {'a link is missing'}
+
+
+def _until_known(l, device, guid):
+    l.until(f'links, units and properties of {device} have the GUID {guid} alone', lambda: _known_guids(l, device) == {guid})
+
+
+def _plug(l, slot=1):
+    """Plugs an adapter, and returns the names of the device and of its network device. udev gives that another address (MACAddressPolicy=)
+    while it works on the nodes, or after it."""
+    l.plug(slot, 'proto=roce netdev=new')
+    device, = l.in_slot(slot)
+    netdev = l.run(f'ls /sys/class/infiniband/{device}/device/net')
+    _until_known(l, device, _guid(l, netdev))
+    return device, netdev
+
+
+def a_new_mac_address_takes_links_units_and_bindings_along(suite):
+    with lab(suite) as l:
+        device, netdev = _plug(l)
+        old, new = _guid(l, netdev), eui64(MAC)
+        for name, guid in (('old', old), ('new', new)):
+            l.counted(name)
+            l.run(f'systemctl daemon-reload; rdmactl bind {name} --port-guid {guid} --runtime')
+        l.until_states({'old.service': 'active', 'new.service': 'inactive'})
+        start = time.monotonic()
+        l.run(f'ip link set {netdev} address {MAC}')
+        _until_known(l, device, new)
+        took = time.monotonic() - start
+        l.until_states({'old.service': 'active', 'new.service': 'active'})
+        listed, = json.loads(l.run('rdmactl list --json'))['devices']
+        l.expect('the GUID that rdmactl lists', [port['guid'] for port in listed['ports']], [new])
+        # a service that is bound to the GUID of before lives with no port
+        l.unplug(1)
+        l.until_states({'old.service': 'active', 'new.service': 'inactive'})
+        # and the adapter comes with another address
+        device, netdev = _plug(l, 2)
+        l.expect_true('another GUID at first', _guid(l, netdev) != new, new)
+        l.run(f'ip link set {netdev} address {MAC}')
+        _until_known(l, device, new)
+        l.until_states({'old.service': 'active', 'new.service': 'active'})
+        l.expect('starts', [l.starts('old'), l.starts('new')], [1, 2])
+        l.expect('failed units', l.run('systemctl --failed --no-legend --plain'), '')
+        return [f'{took:.1f} s from the address to links, units and properties']
+
+
+def a_burst_of_addresses_ends_in_one_refresh(suite):
+    with lab(suite) as l:
+        device, netdev = _plug(l)
+        before = int(l.run(REFRESHES))
+        monitor = l.start_monitor('--subsystem-match=infiniband_verbs')
+        l.run(f'for i in $(seq 10 99) $(seq 10 19); do echo "link set {netdev} address 02:00:00:00:0c:$i"; done | ip -batch -')
+        _until_known(l, device, eui64('02:00:00:00:0c:19'))
+        refreshes = int(l.run(REFRESHES)) - before
+        l.expect_true('one refresh or two', refreshes in (1, 2), refreshes)
+        events = l.end_monitor(monitor).count(' change ')
+        l.expect_true('one event of the uverbs node or two', events in (1, 2), events)
+        # longer than until a second try
+        l.stays('refreshes afterwards', lambda: int(l.run(REFRESHES)) - before, refreshes, 15)
+
+
+def a_software_device_follows_a_network_device_that_is_no_relative(suite):
+    """rxe and siw hang on nothing, so no event of udev leads from the network device to them."""
+    with lab(suite, setup='modprobe -a ib_umad ib_uverbs rdma_rxe siw dummy') as l:
+        l.run('ip link add net0 type dummy; ip link set net0 up; udevadm settle; rdma link add soft0 type rxe netdev net0')
+        l.settle()
+        _until_known(l, 'soft0', _guid(l, 'net0'))
+        l.run(f'ip link set net0 address {MAC}')
+        _until_known(l, 'soft0', eui64(MAC))
+        l.run('ip link add net1 type dummy; ip link set net1 up; udevadm settle; rdma link add soft1 type siw netdev net1')
+        l.settle()
+        for device, old, new in (('soft0', 'net0', 'lan0'), ('soft1', 'net1', 'lan1')):
+            # older kernels rename only what is down
+            l.run(f'ip link set {old} down; ip link set {old} name {new}; ip link set {new} up')
+            paths = [f'/sys/class/infiniband/{device}', *l.nodes_of(device).values()]
+            l.until(f'udev knows {new} as the network device of {device}',
+                    lambda: {l.properties(path).get('ID_RDMA_NETDEV') for path in paths} == {new})
 
 
 def _netdev_in_slot(l, slot):
@@ -21,7 +111,7 @@ def _netdev_in_slot(l, slot):
 def _expect_facts(l, slot, what):
     """Expects that udev, PID 1 and sysfs agree on the port of the adapter in a slot; returns its GUID."""
     netdev, (uverbs,) = _netdev_in_slot(l, slot), l.in_slot(slot, 'infiniband_verbs')
-    guid = _guid_of(l, netdev)
+    guid = _guid(l, netdev)
     properties = l.properties(f'/dev/infiniband/{uverbs}')
     l.expect(f'{what}: properties', [properties.get(f'ID_RDMA_{key}') for key in ('PORT_GUID', 'PORT_GUIDS', 'NETDEV')],
              [guid, guid, netdev])
