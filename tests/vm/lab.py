@@ -114,8 +114,9 @@ class Lab:
         return self._links('by-node-guid')
 
     def _links(self, kind):
-        out = self.run(f'cd /dev/infiniband/{kind} 2>/dev/null && for l in */*; do echo "$l $(realpath $l)"; done || true')
-        return dict(line.split() for line in out.splitlines() if '*' not in line)
+        out = self.run(f'cd /dev/infiniband/{kind} 2>/dev/null && for l in */*; do '
+                       'p=$(realpath -e $l 2>/dev/null) && echo "$l $p"; done || true')
+        return dict(line.split() for line in out.splitlines())
 
     def nodes_of(self, device):
         """{(port, 'umad'): '/dev/infiniband/umad0'}, from sysfs alone. uverbs has port 0."""

@@ -110,15 +110,15 @@ def _netdev_in_slot(l, slot):
 
 def _expect_facts(l, slot, what):
     """Expects that udev, PID 1 and sysfs agree on the port of the adapter in a slot; returns its GUID."""
-    netdev, (uverbs,) = _netdev_in_slot(l, slot), l.in_slot(slot, 'infiniband_verbs')
+    netdev, (device,) = _netdev_in_slot(l, slot), l.in_slot(slot)
     guid = _guid(l, netdev)
-    properties = l.properties(f'/dev/infiniband/{uverbs}')
-    l.expect(f'{what}: properties', [properties.get(f'ID_RDMA_{key}') for key in ('PORT_GUID', 'PORT_GUIDS', 'NETDEV')],
-             [guid, guid, netdev])
-    l.expect(f'{what}: links', l.port_links(), {f'{guid}/uverbs': f'/dev/infiniband/{uverbs}'})
-    l.expect(f'{what}: unit', {unit for unit in l.device_units() if unit.startswith('rdma-')}, {f'rdma-{guid}-uverbs.device'})
-    device, = l.in_slot(slot)
-    l.expect(f'{what}: the device itself', l.properties(f'/sys/class/infiniband/{device}').get('ID_RDMA_PORT_GUID'), guid)
+    nodes = {kind: path for (_, kind), path in l.nodes_of(device).items()}
+    for path in (f'/sys/class/infiniband/{device}', *nodes.values()):
+        properties = l.properties(path)
+        l.expect(f'{what}: properties of {path}', [properties.get(f'ID_RDMA_{key}') for key in ('PORT_GUID', 'NETDEV')], [guid, netdev])
+    l.expect(f'{what}: links', l.port_links(), {f'{guid}/{kind}': path for kind, path in nodes.items()})
+    l.expect(f'{what}: units', {unit for unit in l.device_units() if unit.startswith('rdma-')},
+             {f'rdma-{guid}-{kind}.device' for kind in nodes})
     return guid
 
 
