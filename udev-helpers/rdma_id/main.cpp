@@ -127,6 +127,8 @@ Result<std::string> describe(const Options& options, const sysfs::Directory& roo
     auto names = names_of(**identity, claims);
     if (!names)
         return tl::unexpected<Error>(std::move(names).error());
+    if (options.event)
+        release_past_claims(root, **identity, claims, run_paths.udev);
     // for umad 91-rdmad-units.rules adds ours to what is there
     if (options.event && subject.node != Node::umad)
         keep_foreign_aliases(*names, environment("SYSTEMD_ALIAS"));
@@ -158,21 +160,18 @@ void note_removal(uint32_t index)
 /// A device or node has gone: what it was is in the environment, out of udev's database.
 void forget(const sysfs::Directory& root)
 {
-    const auto index = text::parse_u32(environment("ID_RDMA_INDEX"));
-    const auto node =
-        node_of(environment("SUBSYSTEM"), sysfs::last_component(environment("DEVPATH")));
-    if (!index || !node)
+    const std::string sysname(sysfs::last_component(environment("DEVPATH")));
+    const auto node = node_of(environment("SUBSYSTEM"), sysname);
+    if (!node)
         return;
-    note_removal(*index);
-    std::vector<uint64_t> guids;
-    for (const auto* property : {"ID_RDMA_PORT_GUID", "ID_RDMA_PORT_GUIDS"})
-        for (const auto word : text::split(environment(property), ' '))
-            if (const auto guid = text::parse_hex_u64(word); guid)
-                guids.push_back(*guid);
-    Claims(root, run_paths.rdmad)
-        .release(*index, *node, guids, text::parse_hex_u64(environment("ID_RDMA_NODE_GUID")));
+    const auto past =
+        past_claims(*node, sysname, [](const char* key) { return std::string(environment(key)); });
+    if (!past)
+        return;
+    note_removal(past->index);
+    Claims(root, run_paths.rdmad).release(*past);
     if (*node == Node::device)
-        KnownNames(run_paths.rdmad).forget_gone(*index, root);
+        KnownNames(run_paths.rdmad).forget_gone(past->index, root);
 }
 
 ExitCode refused(const Error& error)

@@ -19,7 +19,7 @@ def the_lowest_index_keeps_the_links_and_the_journal_says_who_lost(suite):
         first = {f'{A}/{node}': l.nodes_of('first')[0 if node == 'uverbs' else 1, node] for node in NODES}
         l.expect('links', l.port_links(), first)
         for _ in range(3):
-            l.run('udevadm trigger --settle -s infiniband_mad -s infiniband_verbs')
+            l.node_events()
             l.expect('links after a trigger', l.port_links(), first)
         journal = l.journal()
         for device in ('second', 'third'):
