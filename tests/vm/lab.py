@@ -148,7 +148,7 @@ class Lab:
         return self.run('find /dev/infiniband -mindepth 1 ! -name rdma_cm ! -type d 2>/dev/null; '
                         'find /run/udev/links/*infiniband* -mindepth 1 ! -name .lock 2>/dev/null; '
                         'find /run/udev/data /run/udev/tags -name "*infiniband*" -o -name "c231:*"; '
-                        'find /run/rdmad/claims /run/rdmad/contested -mindepth 1 2>/dev/null; true').split('\n')
+                        'find /run/rdmad/claims /run/rdmad/contested /run/rdmad/names -mindepth 1 2>/dev/null; true').split('\n')
 
     def journal(self, since='-b'):
         return self.run(f'journalctl {since} --no-pager -o cat')

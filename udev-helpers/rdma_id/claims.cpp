@@ -46,6 +46,30 @@ std::string to_text(const Mark& mark)
     return text;
 }
 
+/// What a key says.
+struct Link {
+    std::string key;
+    uint64_t guid;
+    Node node;
+};
+
+/// Reads the name of a claim, or of a mark, which has a sysname behind the key. Returns nullopt if
+/// it is nothing of the kind.
+std::optional<Link> parse_key(const std::string& name)
+{
+    const auto words = text::split(name, '-');
+    const auto guid = words.size() < 3 ? std::nullopt : text::parse_hex_u64(words[1]);
+    if (!guid)
+        return std::nullopt;
+    for (const auto node : device_nodes)
+        for (const uint32_t port : {0U, 1U}) {
+            auto key = key_of(*guid, port, node);
+            if (name == key || name.starts_with(key + "-"))
+                return Link{std::move(key), *guid, node};
+        }
+    return std::nullopt;
+}
+
 bool is_of(const PastClaims& past, const Claimant& claimant)
 {
     return claimant.index == past.index &&
@@ -117,7 +141,7 @@ std::string Claims::mark_path(const std::string& key, const std::string& sysname
 Result<Claims::Standing> Claims::standing(uint64_t guid, const Claimant& owner)
 {
     const auto ibdev = class_path(owner.node, owner.sysname) + "/ibdev";
-    for (int i = 0; i < max_renames; i++) {
+    for (int i = 0; client_ && i < max_renames; i++) {
         const auto device = client_->device(owner.index);
         if (!device)
             return tl::unexpected<Error>(device.error());
@@ -288,6 +312,33 @@ bool Claims::release(const PastClaims& past) const
             is_released = release_link(key_of(*past.node_guid, 0, node), node, past) || is_released;
     }
     return is_released;
+}
+
+void Claims::sweep()
+{
+    for (const auto* kind : {lost, taken})
+        for (const auto& name : names_in(directory_ + "/" + kind))
+            sweep_record(kind, name);
+}
+
+void Claims::sweep_record(const char* kind, const std::string& name)
+{
+    const auto path = this->path(kind, name);
+    const auto link = parse_key(name);
+    const auto mark = link ? parse_mark(read_link(path).value_or(""), link->node) : std::nullopt;
+    if (mark) {
+        const auto found = standing(link->guid, mark->claimant);
+        if (!found || *found != Standing::gone)
+            return;
+    }
+    const auto held = lock_state(directory_);
+    if (!held)
+        return;
+    if (mark)
+        release_link(link->key, link->node,
+                     {mark->claimant.index, link->node, mark->claimant.sysname, {}, {}});
+    else
+        unlink(path.c_str());
 }
 
 } // namespace rdmad::rdma_id

@@ -53,9 +53,9 @@ public:
         : client_(&client), root_(root), directory_(std::move(directory)), writable_(writable)
     {
     }
-    /// To release only, which needs no kernel to ask: it may be on its way out, too.
-    Claims(const sysfs::Directory& root, std::string directory)
-        : root_(root), directory_(std::move(directory)), writable_(true)
+    /// To release and to sweep only. client: none if ib_core is not loaded; release() does without.
+    Claims(nldev::Client* client, const sysfs::Directory& root, std::string directory)
+        : client_(client), root_(root), directory_(std::move(directory)), writable_(true)
     {
     }
 
@@ -67,6 +67,9 @@ public:
     /// and once more for the device: systemd may hear of the next owner before it hears that the
     /// last one went, and would then ignore it. Returns true if there was something to release.
     bool release(const PastClaims& past) const;
+
+    /// Does the same for every node that has gone without a release.
+    void sweep();
 
 private:
     enum class Standing {
@@ -87,8 +90,9 @@ private:
     [[nodiscard]] std::optional<Claimant> take_heir(const std::string& key, Node node) const;
     void note_loss(const std::string& key, const Claim& loser, const Claimant& owner) const;
     bool release_link(const std::string& key, Node node, const PastClaims& past) const;
+    void sweep_record(const char* kind, const std::string& name);
 
-    nldev::Client* client_ = nullptr;
+    nldev::Client* client_;
     const sysfs::Directory& root_;
     std::string directory_;
     bool writable_;

@@ -16,6 +16,7 @@
 #include "udev-helpers/rdma_id/options.hpp"
 #include "udev-helpers/rdma_id/rename.hpp"
 #include "udev-helpers/rdma_id/state_link.hpp"
+#include "udev-helpers/rdma_id/sweep.hpp"
 
 #include <cerrno>
 #include <cstdlib>
@@ -157,6 +158,22 @@ void note_removal(uint32_t index)
     (void)replace_link(std::to_string(usec), directory + "/" + node);
 }
 
+/// Forgets all devices that are gone. The kernel is asked only where that does not load ib_core.
+void forget_all_gone(const sysfs::Directory& root)
+{
+    if (!sysfs::is_core_loaded(root)) {
+        sweep(nullptr, root, run_paths.rdmad);
+        return;
+    }
+    auto transport = nldev::KernelTransport::create();
+    if (!transport) {
+        warn(transport.error().message());
+        return;
+    }
+    nldev::Client client(*transport);
+    sweep(&client, root, run_paths.rdmad);
+}
+
 /// A device or node has gone: what it was is in the environment, out of udev's database.
 void forget(const sysfs::Directory& root)
 {
@@ -166,10 +183,13 @@ void forget(const sysfs::Directory& root)
         return;
     const auto past =
         past_claims(*node, sysname, [](const char* key) { return std::string(environment(key)); });
-    if (!past)
+    if (!past) {
+        if (*node == Node::device)
+            forget_all_gone(root);
         return;
+    }
     note_removal(past->index);
-    Claims(root, run_paths.rdmad).release(*past);
+    Claims(nullptr, root, run_paths.rdmad).release(*past);
     if (*node == Node::device)
         KnownNames(run_paths.rdmad).forget_gone(past->index, root);
 }

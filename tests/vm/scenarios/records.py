@@ -2,6 +2,8 @@
 """What /run/rdmad holds: nothing of devices that are gone, nor of what those that are there were before."""
 from lab import lab, on
 
+A, B = '0002c90300000a01', '0002c90300000b01'
+
 
 @on('trixie')
 def a_port_guid_that_changes_leaves_no_claim_behind(suite):
@@ -46,5 +48,34 @@ def two_roce_ports_that_swap_their_mac_addresses_swap_links_and_units(suite):
             l.expect('losers', l.run('ls /run/rdmad/contested 2>/dev/null || true'), '')
         for name in ('one', 'two'):
             l.mock(f'del {name}')
+        l.settle()
+        l.expect('left over', l.leftovers(), [''])
+
+
+@on('trixie')
+def a_device_that_goes_before_its_rename_was_handled_leaves_nothing(suite):
+    """Udev has an RDMA device in its database by name, so its removal tells no index."""
+    with lab(suite) as l:
+        l.run('mkdir -p /etc/rdmad/link.d; /usr/lib/udev/rdma_id --naming enable')
+        l.vm.put('[Match]\nOriginalName=*\n[Link]\nNamePolicy=guid\n', '/etc/rdmad/link.d/10-all.link')
+        l.mock(f'add name=stays proto=ib guid=0002c90300000b00 pguid={B}')
+        l.settle()
+        stays, = l.devices()
+        links, names = l.port_links(), l.run('ls /run/rdmad/names')
+        for turn in range(5):
+            l.mock(f'add name=goes proto=ib guid=0002c90300000a00 pguid={A}')
+            l.settle()
+            goes, = set(l.devices()) - {stays}
+            l.expect('names', len(l.run('ls /run/rdmad/names').split()), 2)
+            # a claim that no event of a node releases
+            l.run(f'ln -s "{4000 + turn} 1 umad77" /run/rdmad/claims/port-{turn:016x}-umad')
+            # udev handles the rename after the removal, as when it has much to do
+            l.run(f'udevadm control --stop-exec-queue; rdma dev set {goes} name renamed; echo "del renamed" > /dev/rdma_mock; '
+                  'udevadm control --start-exec-queue; udevadm settle')
+            l.expect('devices', l.devices(), [stays])
+            l.expect('names that are known', l.run('ls /run/rdmad/names'), names)
+            l.expect('links', l.port_links(), links)
+            l.expect('claims', l.run('ls /run/rdmad/claims').split(), sorted(f'port-{link.replace("/", "-")}' for link in links))
+        l.mock(f'del {stays}')
         l.settle()
         l.expect('left over', l.leftovers(), [''])
