@@ -5,6 +5,12 @@
 
 namespace rdmad::sysfs {
 
+/// Returns true if the kernel has RDMA devices at all: to ask it for one loads ib_core. root is
+/// /sys.
+[[nodiscard]] inline bool is_core_loaded(const Directory& root)
+{
+    return root.contains("class/infiniband");
+}
 /// Whether the module that makes nodes is there: to ask the kernel for a node of it loads it. root
 /// is /sys.
 [[nodiscard]] inline bool is_uverbs_loaded(const Directory& root)

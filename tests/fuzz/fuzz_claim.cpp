@@ -5,7 +5,7 @@
 #include <algorithm>
 #include <cctype>
 
-// The input is what a symbolic link below /run/rdmad/claims points to.
+// The input is what a symbolic link below /run/rdmad/claims or /run/rdmad/contested points to.
 
 namespace rdmad::fuzz {
 
@@ -13,6 +13,7 @@ namespace {
 
 using rdma_id::Node;
 using rdma_id::parse_claimant;
+using rdma_id::parse_mark;
 
 bool is_path_component(std::string_view name)
 {
@@ -22,22 +23,31 @@ bool is_path_component(std::string_view name)
            });
 }
 
+void check(const rdma_id::Claimant& claimant, std::string_view input)
+{
+    require(claimant.node == Node::umad, "the node is the one that was asked for");
+    require(is_path_component(claimant.sysname), "a name can be part of a path");
+    require(input.find(claimant.sysname) != std::string_view::npos, "a name is the input's");
+    const auto text = std::to_string(claimant.index) + " " + std::to_string(claimant.port) + " " +
+                      claimant.sysname;
+    const auto again = parse_claimant(text, Node::umad);
+    require(again && again->index == claimant.index && again->port == claimant.port &&
+                again->sysname == claimant.sysname,
+            "a claim that is written again reads the same");
+}
+
 } // namespace
 
 void run_one(std::string_view input)
 {
+    const auto mark = parse_mark(input, Node::umad);
     const auto claimant = parse_claimant(input, Node::umad);
-    if (!claimant)
+    require(!claimant || mark, "a claim could be a mark");
+    if (!mark)
         return;
-    require(claimant->node == Node::umad, "the node is the one that was asked for");
-    require(is_path_component(claimant->sysname), "a name can be part of a path");
-    require(input.find(claimant->sysname) != std::string_view::npos, "a name is the input's");
-    const auto text = std::to_string(claimant->index) + " " + std::to_string(claimant->port) + " " +
-                      claimant->sysname;
-    const auto again = parse_claimant(text, Node::umad);
-    require(again && again->index == claimant->index && again->port == claimant->port &&
-                again->sysname == claimant->sysname,
-            "a claim that is written again reads the same");
+    require(claimant.has_value() == (mark->state == rdma_id::Mark::State::told),
+            "a claim has no state");
+    check(mark->claimant, input);
 }
 
 } // namespace rdmad::fuzz

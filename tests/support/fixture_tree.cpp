@@ -7,13 +7,17 @@
 #include <fstream>
 #include <sstream>
 #include <stdexcept>
+#include <unistd.h>
 
 namespace rdmad::test {
 
 namespace fs = std::filesystem;
 
-FixtureTree::FixtureTree() : root_((fs::temp_directory_path() / "rdmad-test-XXXXXX").string())
+FixtureTree::FixtureTree(Place place)
 {
+    constexpr char memory[] = "/dev/shm";
+    const bool is_memory = place == Place::memory && access(memory, W_OK) == 0;
+    root_ = (is_memory ? fs::path(memory) : fs::temp_directory_path()) / "rdmad-test-XXXXXX";
     if (!mkdtemp(root_.data()))
         throw std::runtime_error("mkdtemp " + root_);
 }

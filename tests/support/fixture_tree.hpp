@@ -13,7 +13,9 @@ namespace rdmad::test {
 /// the object. Paths are relative to it; directories on the way are made.
 class FixtureTree {
 public:
-    FixtureTree();
+    /// memory: for a test that makes very many files, as /run is.
+    enum class Place { disk, memory };
+    explicit FixtureTree(Place place = Place::disk);
     FixtureTree(const FixtureTree&) = delete;
     FixtureTree& operator=(const FixtureTree&) = delete;
     ~FixtureTree();

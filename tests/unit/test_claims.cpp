@@ -17,11 +17,16 @@ namespace {
 constexpr char gid[] = "fe80:0000:0000:0000:0002:c903:0000:0a01";
 constexpr uint64_t guid = UINT64_C(0x0002c90300000a01);
 constexpr char other_gid[] = "fe80:0000:0000:0000:0002:c903:0000:0b01";
+constexpr uint64_t other_guid = UINT64_C(0x0002c90300000b01);
 
 // port 1 of three devices, which all have the same GUID
 const Claim by_mixed = {guid, {0, 1, Node::umad, "umad0"}};
 const Claim by_opa = {guid, {1, 1, Node::umad, "umad2"}};
 const Claim by_rxe = {guid, {2, 1, Node::umad, "umad3"}};
+
+// two RoCE ports whose network devices have one MAC address
+const Claim roce_of_mixed = {guid, {0, 2, Node::uverbs, "uverbs0"}, Precedence::owner};
+const Claim roce_of_rxe = {guid, {2, 1, Node::uverbs, "uverbs2"}, Precedence::owner};
 
 struct Bench {
     FixtureTree tree;
@@ -46,6 +51,12 @@ struct Bench {
     {
         return must(claims.settle(claim));
     }
+    /// The claimant's node goes, or its port has another GUID.
+    void release(const Claim& claim) const
+    {
+        const auto& node = claim.claimant;
+        claims.release({node.index, node.node, node.sysname, {claim.guid}, {}});
+    }
     /// The one link that was taken, as its owner wrote it.
     [[nodiscard]] std::string owner() const
     {
@@ -63,7 +74,17 @@ struct Bench {
     }
     [[nodiscard]] bool is_triggered(const std::string& node) const
     {
-        return tree.read("class/infiniband_mad/" + node + "/uevent") == "change";
+        const auto subsystem = node.starts_with("uverbs") ? "infiniband_verbs/" : "infiniband_mad/";
+        return tree.read("class/" + (subsystem + node) + "/uevent") == "change";
+    }
+};
+
+struct RoceBench : Bench {
+    RoceBench()
+    {
+        tree.file("class/infiniband/mixed/ports/2/gids/0", gid + "\n"s);
+        tree.node("infiniband_verbs", "uverbs0", "mixed", 0);
+        tree.node("infiniband_verbs", "uverbs2", "rxe", 0);
     }
 };
 
@@ -302,7 +323,7 @@ TEST_CASE("the loser that came first is the heir when the owner's node goes", "[
     CHECK(bench.wins(by_mixed));
     CHECK_FALSE(bench.wins(by_opa));
     CHECK_FALSE(bench.wins(by_rxe));
-    bench.claims.release(0, Node::umad, {guid}, {});
+    bench.release(by_mixed);
     CHECK(bench.owner() == "1 1 umad2");
     CHECK(bench.is_triggered("umad2"));
     CHECK_FALSE(bench.is_triggered("umad3"));
@@ -334,12 +355,12 @@ TEST_CASE("who was to give a link up and went instead leaves no mark", "[claims]
     CHECK(bench.wins(by_opa));
     CHECK(bench.wins(by_mixed));
     CHECK(bench.losers() == std::vector{"umad2"s});
-    bench.claims.release(2, Node::umad, {guid}, {});
+    bench.release(by_rxe);
     CHECK(bench.losers() == std::vector{"umad2"s});
     bench.tree.remove("class/infiniband_mad/umad2");
-    bench.claims.release(1, Node::umad, {guid}, {});
+    bench.release(by_opa);
     CHECK(bench.owner() == "0 1 umad0");
-    CHECK_FALSE(bench.tree.exists("run/rdmad/contested"));
+    CHECK(bench.losers().empty());
 }
 
 TEST_CASE("the loser looks once more when the owner's device has gone", "[claims]")
@@ -347,13 +368,13 @@ TEST_CASE("the loser looks once more when the owner's device has gone", "[claims
     Bench bench;
     CHECK(bench.wins(by_mixed));
     CHECK_FALSE(bench.wins(by_opa));
-    bench.claims.release(0, Node::umad, {guid}, {});
+    bench.release(by_mixed);
     CHECK(bench.wins(by_opa));
     bench.tree.file("class/infiniband_mad/umad2/uevent", "");
-    bench.claims.release(0, Node::device, {guid}, {});
+    bench.claims.release({0, Node::device, "gone", {guid}, {}});
     CHECK(bench.is_triggered("umad2"));
     CHECK(bench.owner() == "1 1 umad2");
-    CHECK_FALSE(bench.tree.exists("run/rdmad/contested"));
+    CHECK(bench.losers().empty());
 }
 
 TEST_CASE("a device that goes gives up all links that its nodes had", "[claims]")
@@ -364,7 +385,7 @@ TEST_CASE("a device that goes gives up all links that its nodes had", "[claims]"
     CHECK(bench.wins({guid, {0, 1, Node::uverbs, "uverbs0"}}));
     CHECK(bench.wins({guid - 1, {0, 0, Node::uverbs, "uverbs0"}}));
     CHECK(bench.tree.list("run/rdmad/claims").size() == 4);
-    bench.claims.release(0, Node::device, {guid}, guid - 1);
+    bench.claims.release({0, Node::device, "mixed", {guid}, guid - 1});
     CHECK(bench.tree.list("run/rdmad/claims").empty());
 }
 
@@ -374,9 +395,9 @@ TEST_CASE("a node that goes gives up its own links only", "[claims]")
     CHECK(bench.wins(by_mixed));
     CHECK(bench.wins({guid, {0, 1, Node::uverbs, "uverbs0"}}));
     CHECK(bench.wins({guid - 1, {0, 0, Node::uverbs, "uverbs0"}}));
-    bench.claims.release(0, Node::umad, {guid}, guid - 1);
+    bench.claims.release({0, Node::umad, "umad0", {guid}, guid - 1});
     CHECK(bench.tree.list("run/rdmad/claims").size() == 2);
-    bench.claims.release(0, Node::uverbs, {guid}, guid - 1);
+    bench.claims.release({0, Node::uverbs, "uverbs0", {guid}, guid - 1});
     CHECK(bench.tree.list("run/rdmad/claims").empty());
 }
 
@@ -385,17 +406,110 @@ TEST_CASE("a loser that goes takes nothing from the owner", "[claims]")
     Bench bench;
     CHECK(bench.wins(by_mixed));
     CHECK_FALSE(bench.wins(by_opa));
-    bench.claims.release(1, Node::umad, {guid}, {});
+    bench.release(by_opa);
     CHECK(bench.owner() == "0 1 umad0");
-    bench.claims.release(1, Node::device, {guid}, {});
+    bench.claims.release({1, Node::device, "gone", {guid}, {}});
     CHECK(bench.owner() == "0 1 umad0");
 }
 
 TEST_CASE("a release where there are no records does nothing", "[claims]")
 {
     Bench bench;
-    bench.claims.release(0, Node::device, {guid}, guid);
+    bench.claims.release({0, Node::device, "mixed", {guid}, guid});
     CHECK_FALSE(bench.tree.exists("run/rdmad"));
+}
+
+TEST_CASE("an owner that lives without the GUID gives the link up first", "[claims]")
+{
+    Bench bench;
+    CHECK(bench.wins(by_mixed));
+    bench.tree.rdma_device("mixed", other_gid);
+    CHECK(bench.wins(by_opa));
+    CHECK(bench.is_triggered("umad0"));
+    CHECK_FALSE(bench.is_triggered("umad2"));
+    // its event tells udev, so that systemd believes the new owner
+    bench.release(by_mixed);
+    CHECK(bench.owner() == "1 1 umad2");
+    CHECK(bench.is_triggered("umad2"));
+    CHECK(bench.losers().empty());
+}
+
+TEST_CASE("a node whose ports swap their GUIDs keeps both links", "[claims]")
+{
+    Bench bench;
+    bench.tree.node("infiniband_verbs", "uverbs0", "mixed", 0);
+    const auto second = [&](const char* gid) {
+        bench.tree.file("class/infiniband/mixed/ports/2/gids/0", gid + "\n"s);
+    };
+    const auto claim = [&](uint64_t guid, uint32_t port) {
+        return Claim{guid, {0, port, Node::uverbs, "uverbs0"}};
+    };
+    second(other_gid);
+    CHECK(bench.wins(claim(guid, 1)));
+    CHECK(bench.wins(claim(other_guid, 2)));
+    second(gid);
+    bench.tree.rdma_device("mixed", other_gid);
+    CHECK(bench.wins(claim(other_guid, 1)));
+    CHECK(bench.wins(claim(guid, 2)));
+    CHECK(bench.losers().empty());
+    // two ports with one GUID make one link
+    second(other_gid);
+    CHECK_FALSE(bench.wins(claim(other_guid, 2)));
+    CHECK(bench.losers().empty());
+}
+
+TEST_CASE("a node that gives a GUID up leaves another node of its device alone", "[claims]")
+{
+    Bench bench;
+    CHECK(bench.wins({guid, {0, 2, Node::umad, "umad1"}}));
+    bench.release(by_mixed);
+    CHECK(bench.owner() == "0 2 umad1");
+}
+
+TEST_CASE("a loser that takes the link is none any more", "[claims]")
+{
+    Bench bench;
+    CHECK(bench.wins(by_mixed));
+    CHECK_FALSE(bench.wins(by_opa));
+    bench.kernel.remove(0);
+    CHECK(bench.wins(by_opa));
+    CHECK(bench.losers().empty());
+}
+
+TEST_CASE("on RoCE a living owner keeps its link", "[claims]")
+{
+    RoceBench bench;
+    CHECK(bench.wins(roce_of_rxe));
+    CHECK_FALSE(bench.wins(roce_of_mixed));
+    CHECK(bench.owner() == "2 1 uverbs2");
+    CHECK_FALSE(bench.is_triggered("uverbs2"));
+    SECTION("until it goes")
+    {
+        bench.kernel.remove(2);
+        CHECK(bench.wins(roce_of_mixed));
+    }
+    SECTION("until its network device is in another network namespace")
+    {
+        bench.kernel.hide_netdev(2, 1);
+        CHECK(bench.wins(roce_of_mixed));
+        CHECK(bench.is_triggered("uverbs2"));
+        CHECK_FALSE(bench.wins(roce_of_rxe));
+    }
+}
+
+TEST_CASE("a mark is a claimant and a state", "[claims]")
+{
+    const auto state = [](std::string_view text) {
+        const auto mark = parse_mark(text, Node::umad);
+        return mark && mark->claimant.sysname == "umad0" ? std::optional(mark->state)
+                                                         : std::nullopt;
+    };
+    CHECK(state("17 1 umad0") == Mark::State::told);
+    CHECK(state("17 1 umad0 yields") == Mark::State::yields);
+    const auto bad = GENERATE("", "yields", " yields", "17 1 yields umad0", "17 1 umad0 told",
+                              "17 1 umad0 yields yields", "17 1 umad0 yields ", "17 1 a/b yields");
+    CAPTURE(bad);
+    CHECK_FALSE(parse_mark(bad, Node::umad).has_value());
 }
 
 TEST_CASE("a claimant is read back as it was written", "[claims]")

@@ -184,10 +184,10 @@ TEST_CASE("a removal leaves its time where rdmad asks for it", "[events]")
                              {"DEVPATH", "/devices/x/infiniband_verbs/uverbs0"},
                              {"ID_RDMA_INDEX", "0"}};
     const auto& host = bench.host;
-    follow_removal(host.root, host.paths, host.event);
+    CHECK(follow_removal(host.root, host.paths, host.event));
     CHECK_FALSE(host.image.exists("run/rdmad/bound"));
     host.image.directory("run/rdmad/bound/0");
-    follow_removal(host.root, host.paths, host.event);
+    CHECK(follow_removal(host.root, host.paths, host.event));
     CHECK(std::stoull(host.image.target("run/rdmad/bound/0/uverbs0")) > 0);
 }
 
@@ -200,9 +200,21 @@ TEST_CASE("the removal of a device takes the record of its name away", "[events]
                              {"SUBSYSTEM", "infiniband"},
                              {"DEVPATH", "/devices/x/infiniband/gone"},
                              {"ID_RDMA_INDEX", "0"}};
-    follow_removal(bench.host.root, bench.host.paths, bench.host.event);
+    CHECK(follow_removal(bench.host.root, bench.host.paths, bench.host.event));
     CHECK_FALSE(bench.records.find({0, 1}).has_value());
     CHECK(bench.records.find(bench.id).has_value());
+}
+
+TEST_CASE("the removal of a device of which udev recorded nothing asks for a sweep", "[events]")
+{
+    Bench bench;
+    bench.host.properties = {{"ACTION", "remove"},
+                             {"SUBSYSTEM", "infiniband"},
+                             {"DEVPATH", "/devices/x/infiniband/renamed"}};
+    CHECK_FALSE(follow_removal(bench.host.root, bench.host.paths, bench.host.event));
+    bench.host.properties["SUBSYSTEM"] = "infiniband_mad";
+    bench.host.properties["DEVPATH"] = "/devices/x/infiniband_mad/umad0";
+    CHECK(follow_removal(bench.host.root, bench.host.paths, bench.host.event));
 }
 
 TEST_CASE("a user is told what name a device would get", "[events]")

@@ -5,6 +5,7 @@
 #include "udev-helpers/rdma_id/names.hpp"
 
 #include <cerrno>
+#include <fstream>
 
 using namespace rdmad;
 using namespace rdmad::rdma_id;
@@ -15,7 +16,7 @@ using List = std::vector<std::string>;
 namespace {
 
 struct Bench {
-    FixtureTree tree;
+    FixtureTree tree{FixtureTree::Place::memory};
     CapturedKernel kernel{"7.2"};
     nldev::Client client{kernel};
     sysfs::Directory root = tree.root();
@@ -33,7 +34,10 @@ Identity mixed(Node node, const std::string& sysname)
     identity.device.node_guid = UINT64_C(0x0002c90300000a00);
     identity.ports = {
         {.port = 1, .link_type = LinkType::infiniband, .guid = UINT64_C(0x0002c90300000a01)},
-        {.port = 2, .link_type = LinkType::roce, .guid = UINT64_C(0x0002c9fffe000a02)}};
+        {.port = 2,
+         .link_type = LinkType::roce,
+         .guid = UINT64_C(0x0002c9fffe000a02),
+         .netdev = "dummy0"}};
     if (node == Node::umad || node == Node::issm)
         identity.ports.pop_back();
     return identity;
@@ -75,6 +79,30 @@ TEST_CASE("a port without a GUID gets no link by it", "[names]")
     const auto names = must(names_of(identity, bench.claims));
     CHECK(names.links == List{"infiniband/by-port-guid/0002c9fffe000a02/uverbs"});
     CHECK(names.aliases == List{"/rdma/0002c9fffe000a02/uverbs"});
+}
+
+TEST_CASE("a RoCE port gets no names while its network device is elsewhere", "[names]")
+{
+    Bench bench;
+    auto identity = mixed(Node::uverbs, "uverbs0");
+    identity.ports[1].netdev.reset();
+    const auto names = must(names_of(identity, bench.claims));
+    CHECK(names.links == List{"infiniband/by-port-guid/0002c90300000a01/uverbs"});
+    CHECK(names.aliases == List{"/rdma/0002c90300000a01/uverbs"});
+    // nor by the node GUID instead
+    identity.ports.erase(identity.ports.begin());
+    CHECK(must(names_of(identity, bench.claims)).links.empty());
+    // InfiniBand and OPA have none that could be
+    identity.ports[0].link_type = GENERATE(LinkType::infiniband, LinkType::opa);
+    CHECK(must(names_of(identity, bench.claims)).links.size() == 1);
+}
+
+TEST_CASE("on RoCE who has a link keeps it, elsewhere who came first", "[names]")
+{
+    const auto claims = claims_of(mixed(Node::uverbs, "uverbs0"));
+    REQUIRE(claims.size() == 2);
+    CHECK(claims[0].precedence == Precedence::lowest_index);
+    CHECK(claims[1].precedence == Precedence::owner);
 }
 
 TEST_CASE("a device of whose ports none has a GUID is linked by its own", "[names]")
@@ -174,4 +202,157 @@ TEST_CASE("a claim that fails is an error", "[names]")
     bench.tree.link("rdmad/claims/port-0002c90300000a01-umad", "1 1 umad2");
     bench.kernel.fail_next_send(EPERM);
     CHECK(error_of(names_of(mixed(Node::umad, "umad0"), bench.claims)) == EPERM);
+}
+
+TEST_CASE("what a node claimed is in its properties", "[names]")
+{
+    const auto past = [](Node node, const std::string& guid, const std::string& guids) {
+        return past_claims(node, "node0", [&](std::string_view key) {
+            return key == "ID_RDMA_INDEX"        ? "4"
+                   : key == "ID_RDMA_PORT_GUID"  ? guid
+                   : key == "ID_RDMA_PORT_GUIDS" ? guids
+                   : key == "ID_RDMA_NODE_GUID"  ? "0002c90300000a00"
+                                                 : "";
+        });
+    };
+    const auto umad = past(Node::umad, "0002c90300000a01", "").value();
+    CHECK(umad.index == 4);
+    CHECK(umad.node == Node::umad);
+    CHECK(umad.sysname == "node0");
+    CHECK(umad.port_guids == std::vector{UINT64_C(0x0002c90300000a01)});
+    CHECK_FALSE(umad.node_guid.has_value());
+    const auto uverbs =
+        past(Node::uverbs, "", "0002c90300000a01 0000000000000000 0002c90300000a03").value();
+    CHECK(uverbs.port_guids ==
+          std::vector{UINT64_C(0x0002c90300000a01), UINT64_C(0x0002c90300000a03)});
+    CHECK(uverbs.node_guid == UINT64_C(0x0002c90300000a00));
+    CHECK(past(Node::device, "rubbish", "-1 x").value().port_guids.empty());
+    CHECK_FALSE(past_claims(Node::umad, "umad0", [](const char*) { return ""; }).has_value());
+}
+
+namespace {
+
+/// A node of device 0 whose GUIDs change between its events.
+struct ChangingNode {
+    Bench bench;
+    Identity identity;
+
+    explicit ChangingNode(Node node, const std::string& sysname) : identity(mixed(node, sysname))
+    {
+        bench.tree.file(class_path(node, sysname) + "/dev", "231:1\n");
+        bench.tree.file(uevent(), "");
+        bench.tree.directory("udev/data");
+    }
+    /// An event, after which udev records what it told.
+    Names event()
+    {
+        auto names = must(names_of(identity, bench.claims));
+        release_past_claims(bench.root, identity, bench.claims, bench.tree.path("udev"));
+        std::ofstream record(bench.tree.path("udev/data/c231:1"));
+        for (const auto& [key, value] : properties(identity, names))
+            record << "E:" << key << "=" << value << "\n";
+        return names;
+    }
+    [[nodiscard]] List claims() const
+    {
+        return bench.tree.list("rdmad/claims");
+    }
+    [[nodiscard]] std::string uevent() const
+    {
+        return class_path(identity.node, identity.sysname) + "/uevent";
+    }
+    /// Whether the node is to have another event.
+    bool is_triggered()
+    {
+        const bool is_triggered = bench.tree.read(uevent()) == "change";
+        bench.tree.file(uevent(), "");
+        return is_triggered;
+    }
+};
+
+} // namespace
+
+TEST_CASE("a port that gets another GUID releases the one that it had", "[names]")
+{
+    ChangingNode node(Node::umad, "umad0");
+    node.event();
+    CHECK(node.claims() == List{"port-0002c90300000a01-umad"});
+    CHECK_FALSE(node.is_triggered());
+    node.identity.ports[0].guid = 0xb;
+    node.event();
+    CHECK(node.claims() == List{"port-000000000000000b-umad"});
+    CHECK(node.is_triggered());
+    SECTION("or none")
+    {
+        node.identity.ports[0].guid.reset();
+        node.event();
+        CHECK(node.claims().empty());
+    }
+    SECTION("and keeps it over further events")
+    {
+        node.event();
+        CHECK(node.claims() == List{"port-000000000000000b-umad"});
+        CHECK_FALSE(node.is_triggered());
+    }
+    SECTION("as a node of another device by now")
+    {
+        node.identity.device.index = 1;
+        node.identity.ports[0].guid = 0xc;
+        node.event();
+        CHECK(node.claims() == List{"port-000000000000000c-umad"});
+    }
+}
+
+TEST_CASE("a device whose ports get GUIDs releases its own, and the other way round", "[names]")
+{
+    ChangingNode node(Node::uverbs, "uverbs0");
+    const List by_port = {"port-0002c90300000a01-uverbs", "port-0002c9fffe000a02-uverbs"};
+    auto with_guids = node.identity;
+    for (auto& port : node.identity.ports)
+        port.guid.reset();
+    auto without = node.identity;
+    for (int turn = 0; turn < 2; turn++) {
+        node.identity = without;
+        node.event();
+        CHECK(node.claims() == List{"node-0002c90300000a00-uverbs"});
+        node.identity = with_guids;
+        node.event();
+        CHECK(node.claims() == by_port);
+    }
+    // ports that swap keep both
+    std::swap(node.identity.ports[0].guid, node.identity.ports[1].guid);
+    node.event();
+    CHECK(node.claims() == by_port);
+}
+
+TEST_CASE("a RoCE port whose network device goes elsewhere releases its claim", "[names]")
+{
+    ChangingNode node(Node::uverbs, "uverbs0");
+    CHECK(node.event().links.size() == 2);
+    node.identity.ports[1].netdev.reset();
+    for (int turn = 0; turn < 2; turn++) {
+        CHECK(node.event().links.size() == 1);
+        CHECK(node.claims() == List{"port-0002c90300000a01-uverbs"});
+        CHECK(node.is_triggered() == (turn == 0));
+    }
+}
+
+TEST_CASE("an event that changes nothing takes no lock", "[names]")
+{
+    ChangingNode node(Node::uverbs, "uverbs0");
+    node.event();
+    node.event();
+    CHECK_FALSE(node.bench.tree.exists("rdmad/lock"));
+    CHECK(node.bench.kernel.sent().empty());
+}
+
+TEST_CASE("records do not grow however often a GUID changes", "[names]")
+{
+    ChangingNode node(Node::umad, "umad0");
+    for (uint64_t turn = 1; turn <= 10000; turn++) {
+        node.identity.ports[0].guid = turn;
+        (void)node.event();
+    }
+    CHECK(node.claims() == List{"port-0000000000002710-umad"});
+    CHECK(node.bench.tree.list("rdmad/contested").empty());
 }

@@ -91,8 +91,20 @@ class Lab:
         self.settle()
         return took
 
+    def set_mac(self, device, netdev, mac, ip='ip'):
+        """Gives the network device of a RoCE port another MAC address, waits until the port has the GUID of that, and returns it."""
+        digits = mac.replace(':', '')
+        guid = f'{int(digits[:2], 16) ^ 2:02x}{digits[2:6]}fffe{digits[6:]}'
+        self.run(f'{ip} link set {netdev} address {mac}')
+        self.until(f'{device} has the GUID {guid}', lambda: self.port_guid(device) == guid)
+        return guid
+
     def settle(self):
         self.vm.run('udevadm settle')
+
+    def node_events(self):
+        """Has udev look at all nodes again, and not at their devices."""
+        self.vm.run('udevadm trigger --settle -s infiniband_mad -s infiniband_verbs')
 
     # -- what can be seen -----------------------------------------------------------------------
 
@@ -105,6 +117,10 @@ class Lab:
     def in_slot(self, slot, kind='infiniband'):
         """Names of what hangs on the adapter in a slot: infiniband, infiniband_mad, infiniband_verbs."""
         return self.run(f'ls /sys/bus/pci/devices/0000:0{slot}:00.0/{kind} 2>/dev/null || true').split()
+
+    def port_guid(self, device):
+        """Of port 1; zeroes as long as it has none."""
+        return self.run(f'cut -d: -f5- /sys/class/infiniband/{device}/ports/1/gids/0 | tr -d :')
 
     def port_links(self):
         """{'GUID/umad': '/dev/infiniband/umad0'} for all that exist."""
@@ -144,7 +160,7 @@ class Lab:
         return self.run('find /dev/infiniband -mindepth 1 ! -name rdma_cm ! -type d 2>/dev/null; '
                         'find /run/udev/links/*infiniband* -mindepth 1 ! -name .lock 2>/dev/null; '
                         'find /run/udev/data /run/udev/tags -name "*infiniband*" -o -name "c231:*"; '
-                        'find /run/rdmad/claims /run/rdmad/contested -mindepth 1 2>/dev/null; true').split('\n')
+                        'find /run/rdmad/claims /run/rdmad/contested /run/rdmad/names -mindepth 1 2>/dev/null; true').split('\n')
 
     def journal(self, since='-b'):
         return self.run(f'journalctl {since} --no-pager -o cat')

@@ -19,8 +19,9 @@ namespace {
 
 constexpr char taken[] = "claims";
 constexpr char lost[] = "contested";
-/// Instead of a claimant: an owner that has to give its link up.
-constexpr char yields[] = "yields";
+/// The fourth word of a mark. A state that is not in it has none.
+constexpr std::array<std::pair<Mark::State, std::string_view>, 1> words_of_states = {
+    {{Mark::State::yields, "yields"}}};
 
 constexpr std::array device_nodes = {Node::uverbs, Node::umad, Node::issm};
 
@@ -34,6 +35,45 @@ std::string to_text(const Claimant& claimant)
 {
     return std::to_string(claimant.index) + " " + std::to_string(claimant.port) + " " +
            claimant.sysname;
+}
+
+std::string to_text(const Mark& mark)
+{
+    auto text = to_text(mark.claimant);
+    for (const auto& [state, word] : words_of_states)
+        if (mark.state == state)
+            text.append(" ").append(word);
+    return text;
+}
+
+/// What a key says.
+struct Link {
+    std::string key;
+    uint64_t guid;
+    Node node;
+};
+
+/// Reads the name of a claim, or of a mark, which has a sysname behind the key. Returns nullopt if
+/// it is nothing of the kind.
+std::optional<Link> parse_key(const std::string& name)
+{
+    const auto words = text::split(name, '-');
+    const auto guid = words.size() < 3 ? std::nullopt : text::parse_hex_u64(words[1]);
+    if (!guid)
+        return std::nullopt;
+    for (const auto node : device_nodes)
+        for (const uint32_t port : {0U, 1U}) {
+            auto key = key_of(*guid, port, node);
+            if (name == key || name.starts_with(key + "-"))
+                return Link{std::move(key), *guid, node};
+        }
+    return std::nullopt;
+}
+
+bool is_of(const PastClaims& past, const Claimant& claimant)
+{
+    return claimant.index == past.index &&
+           (past.node == Node::device || claimant.sysname == past.sysname);
 }
 
 bool is_before(const Claimant& a, const Claimant& b)
@@ -62,6 +102,19 @@ std::optional<Claimant> parse_claimant(std::string_view text, Node node)
     return Claimant{*index, *port, node, std::string(words[2])};
 }
 
+std::optional<Mark> parse_mark(std::string_view text, Node node)
+{
+    auto state = Mark::State::told;
+    const auto words = text::split(text, ' ');
+    for (const auto& [other, word] : words_of_states)
+        if (words.size() == 4 && words[3] == word) {
+            state = other;
+            text = text.substr(0, text.rfind(' '));
+        }
+    auto claimant = parse_claimant(text, node);
+    return claimant ? std::optional(Mark{std::move(*claimant), state}) : std::nullopt;
+}
+
 void trigger(const sysfs::Directory& root, Node node, const std::string& sysname,
              std::string_view action)
 {
@@ -78,18 +131,23 @@ std::string Claims::path(const char* kind, const std::string& key) const
     return directory_ + "/" + kind + "/" + key;
 }
 
-/// Whether the owner still is a node of that device and the GUID still that of its port. A device
-/// that is being renamed is asked about again.
-Result<bool> Claims::is_alive(uint64_t guid, const Claimant& owner)
+std::string Claims::mark_path(const std::string& key, const std::string& sysname) const
+{
+    return path(lost, key + "-" + sysname);
+}
+
+/// Asks whether the owner still is a node of that device and may have the link. A device that is
+/// being renamed is asked about again.
+Result<Claims::Standing> Claims::standing(uint64_t guid, const Claimant& owner)
 {
     const auto path = class_path(owner.node, owner.sysname);
-    for (int i = 0; i < max_renames; i++) {
+    for (int i = 0; client_ && i < max_renames; i++) {
         const auto device = client_->device(owner.index);
         if (!device)
             return tl::unexpected<Error>(device.error());
         const auto name = root_.read(path + "/ibdev");
         if (!*device || !name)
-            return false;
+            return Standing::gone;
         if (name.text != (*device)->name)
             continue;
         const auto sysfs = sysfs::RdmaDevice::open(root_, name.text);
@@ -98,29 +156,48 @@ Result<bool> Claims::is_alive(uint64_t guid, const Claimant& owner)
         if (!*sysfs || !(*sysfs)->is_beside(root_, path))
             continue;
         if (owner.port == 0)
-            return (*device)->node_guid == guid;
-        return (*sysfs)->port_guid(owner.port).map([&](auto port_guid) {
-            return port_guid == guid;
-        });
+            return (*device)->node_guid == guid ? Standing::entitled : Standing::forfeit;
+        return standing_of_port(guid, owner, **sysfs);
     }
-    return false;
+    return Standing::gone;
 }
 
-/// Once for each loss. Who was the owner before has its links and units until this event is over,
-/// and systemd ignores the new owner's claim to a unit that another device has: the new owner gets
-/// a second event.
+/// A port that has no LID is a RoCE port, which claims nothing while its network device is in
+/// another network namespace: see claims_of().
+Result<Claims::Standing> Claims::standing_of_port(uint64_t guid, const Claimant& owner,
+                                                  const sysfs::RdmaDevice& device)
+{
+    const auto current = device.port_guid(owner.port);
+    if (!current)
+        return tl::unexpected<Error>(current.error());
+    if (*current != guid)
+        return Standing::forfeit;
+    const auto port = client_->port(owner.index, owner.port);
+    if (!port)
+        return tl::unexpected<Error>(port.error());
+    return *port && ((*port)->lid || (*port)->netdev) ? Standing::entitled : Standing::forfeit;
+}
+
+/// Logs a loss once. Who was the owner before has its links and units until
+/// this event is over, and systemd ignores the new owner's claim to a unit that another device has:
+/// the new owner gets a second event.
 void Claims::note_loss(const std::string& key, const Claim& loser, const Claimant& owner) const
 {
-    const auto path = this->path(lost, key + "-" + loser.claimant.sysname);
-    const auto mine = to_text(loser.claimant);
-    const auto before = read_link(path);
-    if (before == mine)
+    using State = Mark::State;
+    const auto& me = loser.claimant;
+    const auto path = mark_path(key, me.sysname);
+    const auto before = read_link(path).value_or("");
+    if (before == to_text(Mark{me, State::told}))
         return;
-    replace_link(mine, path);
-    warn(loser.claimant.sysname + " of RDMA device " + std::to_string(loser.claimant.index) +
-         " does not get " + link_name(loser) + ": " + owner.sysname + " of device " +
-         std::to_string(owner.index) + " has the same GUID and the lower index");
-    if (before == yields)
+    replace_link(to_text(Mark{me, State::told}), path);
+    warn(me.sysname + " of RDMA device " + std::to_string(me.index) + " does not get " +
+         link_name(loser) + ": " + owner.sysname + " of device " + std::to_string(owner.index) +
+         " has the same GUID and " +
+         (loser.precedence == Precedence::lowest_index
+              ? "the lower index"
+              : "had it first; give one of their network devices another MAC address"));
+    const auto mark = parse_mark(before, me.node);
+    if (mark && mark->state == State::yields)
         trigger(root_, owner.node, owner.sysname);
 }
 
@@ -128,22 +205,26 @@ void Claims::note_loss(const std::string& key, const Claim& loser, const Claiman
 std::optional<Claimant> Claims::take_heir(const std::string& key, Node node) const
 {
     std::optional<Claimant> heir;
-    for (const auto& name : losers_of(key)) {
-        const auto loser = parse_claimant(read_link(path(lost, name)).value_or(""), node);
-        if (loser && (!heir || is_before(*loser, *heir)))
-            heir = loser;
-    }
+    for (const auto& loser : losers_of(key, node))
+        if (!heir || is_before(loser.mark.claimant, *heir))
+            heir = loser.mark.claimant;
     if (heir)
-        unlink(path(lost, key + "-" + heir->sysname).c_str());
+        unlink(mark_path(key, heir->sysname).c_str());
     return heir;
 }
 
-/// Names of the marks below contested/.
-std::vector<std::string> Claims::losers_of(const std::string& key) const
+std::vector<Claims::Loser> Claims::losers_of(const std::string& key, Node node) const
 {
-    auto names = names_in(directory_ + "/" + lost);
-    std::erase_if(names, [&](const std::string& name) { return !name.starts_with(key + "-"); });
-    return names;
+    std::vector<Loser> losers;
+    for (const auto& name : names_in(directory_ + "/" + lost)) {
+        if (!name.starts_with(key + "-"))
+            continue;
+        auto path = this->path(lost, name);
+        auto mark = parse_mark(read_link(path).value_or(""), node);
+        if (mark)
+            losers.push_back({std::move(path), std::move(*mark)});
+    }
+    return losers;
 }
 
 /// A link that two nodes have is better than none: systemd stops what is bound to it.
@@ -180,13 +261,15 @@ Result<bool> Claims::settle(const Claim& claim)
     if (writable_ && !read_link(path) && make_link(mine, path) == 0)
         return true;
     const auto owner = parse_claimant(read_link(path).value_or(""), me.node);
-    if (owner && owner->index == me.index && owner->sysname == me.sysname)
-        return false; // another port of the same node, which has the link already
-    auto alive = owner ? is_alive(claim.guid, *owner) : Result<bool>(false);
-    if (!alive)
-        return alive;
-    const bool wins = !*alive || is_before(me, *owner);
-    if (!writable_)
+    const auto found = owner ? standing(claim.guid, *owner) : Standing::gone;
+    if (!found)
+        return tl::unexpected<Error>(found.error());
+    // another port of the same node
+    const bool is_mine = owner && owner->index == me.index && owner->sysname == me.sysname;
+    const bool is_held = *found == Standing::entitled;
+    const bool wins = !is_held || (!is_mine && claim.precedence == Precedence::lowest_index &&
+                                   is_before(me, *owner));
+    if (!writable_ || (is_mine && !wins))
         return wins;
     if (!wins) {
         note_loss(key, claim, *owner);
@@ -196,59 +279,84 @@ Result<bool> Claims::settle(const Claim& claim)
         stop_writing({error, path});
         return true;
     }
-    if (*alive) {
-        replace_link(yields, this->path(lost, key + "-" + owner->sysname));
+    unlink(mark_path(key, me.sysname).c_str());
+    if (!is_mine && *found != Standing::gone) {
+        replace_link(to_text(Mark{*owner, Mark::State::yields}), mark_path(key, owner->sysname));
         trigger(root_, owner->node, owner->sysname);
     }
     return true;
 }
 
-void Claims::release_link(const std::string& key, uint32_t index, Node node,
-                          bool is_last_call) const
+/// Returns true if it had or lost the link.
+bool Claims::release_link(const std::string& key, Node node, const PastClaims& past) const
 {
-    bool was_loser = false;
-    for (const auto& name : losers_of(key)) {
-        const auto mark = read_link(path(lost, name)).value_or("");
-        const auto loser = parse_claimant(mark, node);
-        const bool is_it = loser && loser->index == index;
-        // one that was to give its link up went instead
-        const bool has_gone =
-            mark == yields && !root_.contains(class_path(node, name.substr(key.size() + 1)));
-        if (is_it || has_gone)
-            unlink(path(lost, name).c_str());
-        was_loser = was_loser || is_it;
+    bool is_released = false;
+    bool concerns_owner = past.node == Node::device;
+    for (const auto& loser : losers_of(key, node)) {
+        if (!is_of(past, loser.mark.claimant))
+            continue;
+        unlink(loser.path.c_str());
+        is_released = true;
+        // one that was to give the link up has done so, if by its removal
+        concerns_owner = loser.mark.state == Mark::State::yields;
     }
     const auto path = this->path(taken, key);
     auto owner = parse_claimant(read_link(path).value_or(""), node);
-    if (owner && owner->index == index) {
+    if (owner && is_of(past, *owner)) {
+        is_released = concerns_owner = true;
         owner = take_heir(key, node);
         if (owner)
             replace_link(to_text(*owner), path);
         else
             unlink(path.c_str());
-    } else if (was_loser || !is_last_call) {
-        return;
     }
-    if (owner)
+    if (owner && concerns_owner)
         trigger(root_, owner->node, owner->sysname);
+    return is_released;
 }
 
-void Claims::release(uint32_t index, Node node, const std::vector<uint64_t>& port_guids,
-                     std::optional<uint64_t> node_guid)
+bool Claims::release(const PastClaims& past) const
 {
-    // only nodes with one GUID, and nodes that go, need it
     const auto held = lock_state(directory_);
-    const bool is_last_call = node == Node::device;
-    for (const auto each : device_nodes) {
-        if (!held || (!is_last_call && each != node))
+    bool is_released = false;
+    if (!held)
+        return is_released;
+    for (const auto node : device_nodes) {
+        if (past.node != Node::device && past.node != node)
             continue;
-        for (const auto guid : port_guids)
-            release_link(key_of(guid, 1, each), index, each, is_last_call);
-        if (node_guid && each == Node::uverbs)
-            release_link(key_of(*node_guid, 0, each), index, each, is_last_call);
+        for (const auto guid : past.port_guids)
+            is_released = release_link(key_of(guid, 1, node), node, past) || is_released;
+        if (past.node_guid && node == Node::uverbs)
+            is_released = release_link(key_of(*past.node_guid, 0, node), node, past) || is_released;
     }
-    // the rules look whether it is there; it stays if it is not empty
-    rmdir((directory_ + "/" + lost).c_str());
+    return is_released;
+}
+
+void Claims::sweep()
+{
+    for (const auto* kind : {lost, taken})
+        for (const auto& name : names_in(directory_ + "/" + kind))
+            sweep_record(kind, name);
+}
+
+void Claims::sweep_record(const char* kind, const std::string& name)
+{
+    const auto path = this->path(kind, name);
+    const auto link = parse_key(name);
+    const auto mark = link ? parse_mark(read_link(path).value_or(""), link->node) : std::nullopt;
+    if (mark) {
+        const auto found = standing(link->guid, mark->claimant);
+        if (!found || *found != Standing::gone)
+            return;
+    }
+    const auto held = lock_state(directory_);
+    if (!held)
+        return;
+    if (mark)
+        release_link(link->key, link->node,
+                     {mark->claimant.index, link->node, mark->claimant.sysname, {}, {}});
+    else
+        unlink(path.c_str());
 }
 
 } // namespace rdmad::rdma_id

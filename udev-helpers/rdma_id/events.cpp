@@ -51,13 +51,6 @@ void name_device(const Context& context, const Subject& subject, const NamingMod
         device.name = (*named)->name;
 }
 
-/// Returns the links and aliases of a node.
-Result<Names> links_of(const Context& context, const Identity& identity, bool is_event)
-{
-    Claims claims(context.client, context.root, context.paths.rdmad, is_event);
-    return names_of(identity, claims);
-}
-
 /// Leaves the time of the removal where rdmad made a directory for the device. PID 1 hears of the
 /// removal only after this program has ended, so what it stops for that stops later.
 void note_removal(const Paths& paths, uint32_t index, std::string_view devpath)
@@ -108,9 +101,11 @@ Result<std::string> follow_node_event(const Context& context, const Subject& nod
         return tl::unexpected<Error>(identity.error());
     if (!*identity)
         return "";
-    auto links = links_of(context, **identity, true);
+    Claims claims(context.client, context.root, context.paths.rdmad, true);
+    auto links = names_of(**identity, claims);
     if (!links)
         return tl::unexpected<Error>(std::move(links).error());
+    release_past_claims(context.root, **identity, claims, context.paths.udev);
     // for umad 91-rdmad-units.rules adds ours to what is there
     if (node.node != Node::umad)
         keep_foreign_aliases(*links, context.property("SYSTEMD_ALIAS"));
@@ -146,26 +141,22 @@ Result<std::string> follow_device_event(const Context& context, const Subject& d
     return format_properties(**identity, {});
 }
 
-void follow_removal(const sysfs::Directory& root, const Paths& paths, const EventProperties& event)
+bool follow_removal(const sysfs::Directory& root, const Paths& paths, const EventProperties& event)
 {
     const auto devpath = event("DEVPATH").value_or("");
-    const auto index = text::parse_u32(event("ID_RDMA_INDEX").value_or(""));
-    const auto node = node_of(event("SUBSYSTEM").value_or(""), sysfs::last_component(devpath));
-    if (!index || !node)
-        return;
-    note_removal(paths, *index, devpath);
-    std::vector<uint64_t> guids;
-    for (const auto* property : {"ID_RDMA_PORT_GUID", "ID_RDMA_PORT_GUIDS"}) {
-        const auto value = event(property).value_or("");
-        for (const auto word : text::split(value, ' '))
-            if (const auto guid = text::parse_hex_u64(word); guid)
-                guids.push_back(*guid);
-    }
-    Claims(root, paths.rdmad)
-        .release(*index, *node, guids,
-                 text::parse_hex_u64(event("ID_RDMA_NODE_GUID").value_or("")));
+    const std::string sysname(sysfs::last_component(devpath));
+    const auto node = node_of(event("SUBSYSTEM").value_or(""), sysname);
+    if (!node)
+        return true;
+    const auto past =
+        past_claims(*node, sysname, [&](const char* key) { return event(key).value_or(""); });
+    if (!past)
+        return *node != Node::device;
+    note_removal(paths, past->index, devpath);
+    Claims(nullptr, root, paths.rdmad).release(*past);
     if (*node == Node::device)
-        NameRecords(paths.rdmad).forget_gone(*index, root);
+        NameRecords(paths.rdmad).forget_gone(past->index, root);
+    return true;
 }
 
 Result<std::string> describe(const Context& context, const Options& options, const Subject& subject)
@@ -186,7 +177,8 @@ Result<std::string> describe(const Context& context, const Options& options, con
     if (subject.node == Node::device)
         log_failure(
             load_modules(context.client, context.root, **identity, options.load, module_lists));
-    const auto links = links_of(context, **identity, false);
+    Claims claims(context.client, context.root, context.paths.rdmad, false);
+    const auto links = names_of(**identity, claims);
     if (!links)
         return tl::unexpected<Error>(links.error());
     switch (options.format) {

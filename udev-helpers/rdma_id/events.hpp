@@ -26,8 +26,10 @@ struct NamingMode {
                                                       const NamingMode& naming, Load load);
 
 /// Follows the "remove" event of a device or node, of which the udev properties alone are left:
-/// releases what it had.
-void follow_removal(const sysfs::Directory& root, const Paths& paths, const EventProperties& event);
+/// releases what it had. Returns false if udev recorded nothing of a device, which may have had
+/// links and a name all the same: see sweep().
+[[nodiscard]] bool follow_removal(const sysfs::Directory& root, const Paths& paths,
+                                  const EventProperties& event);
 
 /// Returns what a user who asks for a device or node gets: a description in the format that the
 /// options ask for, or the name that the device would get. Empty if the device is gone.

@@ -8,6 +8,7 @@
 #include "udev-helpers/rdma_id/naming_switch.hpp"
 #include "udev-helpers/rdma_id/net_event.hpp"
 #include "udev-helpers/rdma_id/node_refresh.hpp"
+#include "udev-helpers/rdma_id/sweep.hpp"
 
 #include <cerrno>
 #include <cstdlib>
@@ -26,6 +27,22 @@ const EventProperties environment = [](const std::string& key) {
     const char* value = getenv(key.c_str());
     return value ? std::optional<std::string>(value) : std::nullopt;
 };
+
+/// Forgets all devices that are gone. Asks the kernel only where that does not load ib_core.
+void sweep_gone(const sysfs::Directory& root)
+{
+    if (!sysfs::is_core_loaded(root)) {
+        sweep(nullptr, root, paths.rdmad);
+        return;
+    }
+    auto transport = nldev::KernelTransport::create();
+    if (!transport) {
+        warn(transport.error().message());
+        return;
+    }
+    nldev::Client client(*transport);
+    sweep(&client, root, paths.rdmad);
+}
 
 ExitCode refused(const Error& error)
 {
@@ -116,7 +133,8 @@ ExitCode run(const Options& options)
     const auto subsystem = environment("SUBSYSTEM").value_or("");
     const auto action = options.event ? environment("ACTION").value_or("") : "";
     if (action == "remove") {
-        follow_removal(**root, paths, environment);
+        if (!follow_removal(**root, paths, environment))
+            sweep_gone(**root);
         return exit_found;
     }
     if (options.event && subsystem == "net")

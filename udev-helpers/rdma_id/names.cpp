@@ -4,6 +4,7 @@
 #include "core/base/text.hpp"
 #include "core/naming/links.hpp"
 #include "udev-helpers/rdma_id/log.hpp"
+#include "udev-helpers/rdma_id/udev_record.hpp"
 
 #include <algorithm>
 
@@ -30,44 +31,97 @@ bool is_unnamed_plane(const Identity& identity)
 
 } // namespace
 
-Result<Names> names_of(const Identity& identity, Claims& claims)
+std::vector<Claim> claims_of(const Identity& identity)
 {
-    Names names;
     if (identity.node == Node::device || is_unnamed_plane(identity))
-        return names;
-
-    const auto node = to_string(identity.node);
-    // port 0: the device
-    const auto add = [&](uint64_t guid, uint32_t port, std::string link, std::string alias) {
-        return claims.settle({guid, {identity.device.index, port, identity.node, identity.sysname}})
-            .map([&](bool has_won) {
-                if (!has_won)
-                    return;
-                names.links.push_back(std::move(link));
-                names.aliases.push_back(std::move(alias));
-            });
-    };
+        return {};
+    const auto index = identity.device.index;
+    const bool is_uverbs = identity.node == Node::uverbs;
+    std::vector<Claim> claims;
     for (const auto& port : identity.ports) {
-        if (!port.guid)
+        const bool is_roce = port.link_type == naming::LinkType::roce;
+        if (!port.guid || (is_roce && !port.netdev) || (is_uverbs && port.port > most_ports))
             continue;
-        if (port.port > most_ports && identity.node == Node::uverbs) {
-            warn("RDMA device " + identity.device.name + " has more than " +
-                 std::to_string(most_ports) + " ports: " + identity.sysname +
-                 " gets no links and units for those after");
-            break;
-        }
-        if (auto added = add(*port.guid, port.port, naming::port_link(*port.guid, node),
-                             naming::port_alias(*port.guid, node));
-            !added)
-            return tl::unexpected<Error>(std::move(added).error());
+        claims.push_back({*port.guid,
+                          {index, port.port, identity.node, identity.sysname},
+                          is_roce ? Precedence::owner : Precedence::lowest_index});
     }
     const auto node_guid = identity.device.node_guid;
-    if (identity.node != Node::uverbs || node_guid == 0 || has_port_guid(identity))
-        return names;
-    if (auto added = add(node_guid, 0, naming::node_link(node_guid), naming::node_alias(node_guid));
-        !added)
-        return tl::unexpected<Error>(std::move(added).error());
+    if (is_uverbs && node_guid != 0 && !has_port_guid(identity))
+        claims.push_back({node_guid, {index, 0, identity.node, identity.sysname}});
+    return claims;
+}
+
+Result<Names> names_of(const Identity& identity, Claims& claims)
+{
+    if (identity.node == Node::uverbs && identity.ports.size() > most_ports)
+        warn("RDMA device " + identity.device.name + " has more than " +
+             std::to_string(most_ports) + " ports: " + identity.sysname +
+             " gets no links and units for those after");
+    Names names;
+    const auto node = to_string(identity.node);
+    for (const auto& claim : claims_of(identity)) {
+        const auto has_won = claims.settle(claim);
+        if (!has_won)
+            return tl::unexpected<Error>(has_won.error());
+        if (!*has_won)
+            continue;
+        const bool is_of_port = claim.claimant.port > 0;
+        names.links.push_back(is_of_port ? naming::port_link(claim.guid, node)
+                                         : naming::node_link(claim.guid));
+        names.aliases.push_back(is_of_port ? naming::port_alias(claim.guid, node)
+                                           : naming::node_alias(claim.guid));
+    }
     return names;
+}
+
+std::optional<PastClaims> past_claims(Node node, std::string sysname, const PropertyOf& property)
+{
+    const auto index = text::parse_u32(property("ID_RDMA_INDEX"));
+    if (!index)
+        return std::nullopt;
+    PastClaims past = {*index, node, std::move(sysname), {}, {}};
+    // a port without a GUID has zeroes in the list
+    for (const auto* key : {"ID_RDMA_PORT_GUID", "ID_RDMA_PORT_GUIDS"}) {
+        const auto value = property(key);
+        for (const auto word : text::split(value, ' '))
+            if (const auto guid = text::parse_hex_u64(word); guid && *guid != 0)
+                past.port_guids.push_back(*guid);
+    }
+    if (node == Node::device || node == Node::uverbs)
+        past.node_guid = text::parse_hex_u64(property("ID_RDMA_NODE_GUID"));
+    return past;
+}
+
+void release_past_claims(const sysfs::Directory& root, const Identity& identity,
+                         const Claims& claims, const std::string& udev_run)
+{
+    if (identity.node == Node::device)
+        return;
+    const auto number = root.read(class_path(identity.node, identity.sysname) + "/dev");
+    const auto record = UdevRecord::read(udev_run, "c" + number.text);
+    if (!record)
+        return;
+    auto past = past_claims(identity.node, identity.sysname,
+                            [&](const char* key) { return record->property(key).value_or(""); });
+    if (!past)
+        return;
+    // where a port had a GUID there was no claim by that of the device
+    if (!past->port_guids.empty())
+        past->node_guid.reset();
+    if (past->index == identity.device.index)
+        for (const auto& claim : claims_of(identity)) {
+            if (claim.claimant.port > 0)
+                std::erase(past->port_guids, claim.guid);
+            else if (past->node_guid == claim.guid)
+                past->node_guid.reset();
+        }
+    if (past->port_guids.empty() && !past->node_guid)
+        return;
+    // where two nodes swap their GUIDs, systemd ignores this event if it hears of it before it
+    // hears that the other node has given its GUID up
+    if (claims.release(*past))
+        trigger(root, identity.node, identity.sysname);
 }
 
 void keep_foreign_aliases(Names& names, std::string_view aliases)

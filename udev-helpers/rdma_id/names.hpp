@@ -4,11 +4,32 @@
 #include "udev-helpers/rdma_id/claims.hpp"
 #include "udev-helpers/rdma_id/properties.hpp"
 
+#include <functional>
+
 namespace rdmad::rdma_id {
 
-/// The links and aliases that a node gets, without those that another node has a better claim to.
-/// By node GUID only where no port has a GUID.
+/// Returns the links that a node asks for, each with a unit alias. By node GUID only where no port
+/// has a GUID. Whoever may set the MAC address of a RoCE port's network device chooses the port's
+/// GUID: none by that if the network device is in another network namespace.
+[[nodiscard]] std::vector<Claim> claims_of(const Identity& identity);
+
+/// Returns the links and aliases of a node, without those that another node has a better claim to.
 [[nodiscard]] Result<Names> names_of(const Identity& identity, Claims& claims);
+
+/// Returns the value of a udev property, empty if there is none.
+using PropertyOf = std::function<std::string(const char* key)>;
+
+/// Returns what a node, or a device with its nodes, may have claimed, by what its last event told.
+/// Returns nullopt if none has succeeded.
+[[nodiscard]] std::optional<PastClaims> past_claims(Node node, std::string sysname,
+                                                    const PropertyOf& property);
+
+/// Releases what earlier events of a node claimed and this one does not: the GUID of its port has
+/// changed. Gives the node a second event then.
+///
+/// @param udev_run /run/udev
+void release_past_claims(const sysfs::Directory& root, const Identity& identity,
+                         const Claims& claims, const std::string& udev_run);
 
 /// Puts the aliases that other rules gave the node, with blanks between, before ours.
 void keep_foreign_aliases(Names& names, std::string_view aliases);
