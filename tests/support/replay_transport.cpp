@@ -220,6 +220,20 @@ std::vector<Octets> CapturedKernel::renamed(std::vector<Octets> datagrams) const
     return datagrams;
 }
 
+/// The kernel leaves out what it writes last of a port (fill_port_info(),
+/// drivers/infiniband/core/nldev.c).
+std::vector<Octets> CapturedKernel::answers(const SentRequest& request) const
+{
+    auto datagrams = capture_.datagrams(label_of(request));
+    if (request.command == RDMA_NLDEV_CMD_PORT_GET &&
+        hidden_netdevs_.contains({request.index.value_or(0), request.port.value_or(0)})) {
+        auto& port = datagrams.at(0);
+        port.resize(find_attribute(port, RDMA_NLDEV_ATTR_NDEV_INDEX));
+        put_u32(port, 0, static_cast<uint32_t>(port.size()));
+    }
+    return datagrams;
+}
+
 /// The answer of the appearance that was captured, with the new index.
 std::vector<Octets> CapturedKernel::returned(SentRequest request) const
 {
@@ -247,7 +261,7 @@ Result<void> CapturedKernel::send(std::string_view message)
     else if (request.command == RDMA_NLDEV_CMD_SET)
         answer(capture_.datagrams(rename(request)));
     else
-        answer(renamed(is_dump ? dump() : capture_.datagrams(label_of(request))));
+        answer(renamed(is_dump ? dump() : answers(request)));
     return ReplayTransport::send(message);
 }
 

@@ -94,6 +94,11 @@ public:
     {
         refused_ports_.emplace(index, port);
     }
+    /// The network device of the port is in another network namespace.
+    void hide_netdev(uint32_t index, uint32_t port)
+    {
+        hidden_netdevs_.emplace(index, port);
+    }
     void allow_ports()
     {
         refused_ports_.clear();
@@ -117,11 +122,13 @@ private:
     [[nodiscard]] std::vector<Octets> returned(SentRequest request) const;
     [[nodiscard]] std::string rename(const SentRequest& request);
     [[nodiscard]] std::vector<Octets> renamed(std::vector<Octets> datagrams) const;
+    [[nodiscard]] std::vector<Octets> answers(const SentRequest& request) const;
 
     Capture capture_;
     std::map<uint32_t, std::string> names_; ///< those that were given
     std::set<uint32_t> removed_;
     std::set<std::pair<uint32_t, uint32_t>> refused_ports_;
+    std::set<std::pair<uint32_t, uint32_t>> hidden_netdevs_;
     std::set<uint32_t> leaving_;
     std::map<uint32_t, uint32_t> returned_; ///< captured index, by the new one
 };

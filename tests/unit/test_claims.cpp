@@ -24,6 +24,10 @@ const Claim by_mixed = {guid, {0, 1, Node::umad, "umad0"}};
 const Claim by_opa = {guid, {1, 1, Node::umad, "umad2"}};
 const Claim by_rxe = {guid, {2, 1, Node::umad, "umad3"}};
 
+// two RoCE ports whose network devices have one MAC address
+const Claim roce_of_mixed = {guid, {0, 2, Node::uverbs, "uverbs0"}, Precedence::owner};
+const Claim roce_of_rxe = {guid, {2, 1, Node::uverbs, "uverbs2"}, Precedence::owner};
+
 struct Bench {
     FixtureTree tree;
     CapturedKernel kernel{"7.2"};
@@ -72,6 +76,15 @@ struct Bench {
     {
         const auto subsystem = node.starts_with("uverbs") ? "infiniband_verbs/" : "infiniband_mad/";
         return tree.read("class/" + (subsystem + node) + "/uevent") == "change";
+    }
+};
+
+struct RoceBench : Bench {
+    RoceBench()
+    {
+        tree.file("class/infiniband/mixed/ports/2/gids/0", gid + "\n"s);
+        tree.node("infiniband_verbs", "uverbs0", "mixed", 0);
+        tree.node("infiniband_verbs", "uverbs2", "rxe", 0);
     }
 };
 
@@ -446,6 +459,27 @@ TEST_CASE("a loser that takes the link is none any more", "[claims]")
     bench.kernel.remove(0);
     CHECK(bench.wins(by_opa));
     CHECK(bench.losers().empty());
+}
+
+TEST_CASE("on RoCE a living owner keeps its link", "[claims]")
+{
+    RoceBench bench;
+    CHECK(bench.wins(roce_of_rxe));
+    CHECK_FALSE(bench.wins(roce_of_mixed));
+    CHECK(bench.owner() == "2 1 uverbs2");
+    CHECK_FALSE(bench.is_triggered("uverbs2"));
+    SECTION("until it goes")
+    {
+        bench.kernel.remove(2);
+        CHECK(bench.wins(roce_of_mixed));
+    }
+    SECTION("until its network device is in another network namespace")
+    {
+        bench.kernel.hide_netdev(2, 1);
+        CHECK(bench.wins(roce_of_mixed));
+        CHECK(bench.is_triggered("uverbs2"));
+        CHECK_FALSE(bench.wins(roce_of_rxe));
+    }
 }
 
 TEST_CASE("a mark is a claimant and a state", "[claims]")

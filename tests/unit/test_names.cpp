@@ -34,7 +34,10 @@ Identity mixed(Node node, const std::string& sysname)
     identity.device.node_guid = UINT64_C(0x0002c90300000a00);
     identity.ports = {
         {.port = 1, .link_type = LinkType::infiniband, .guid = UINT64_C(0x0002c90300000a01)},
-        {.port = 2, .link_type = LinkType::roce, .guid = UINT64_C(0x0002c9fffe000a02)}};
+        {.port = 2,
+         .link_type = LinkType::roce,
+         .guid = UINT64_C(0x0002c9fffe000a02),
+         .netdev = "dummy0"}};
     if (node == Node::umad || node == Node::issm)
         identity.ports.pop_back();
     return identity;
@@ -76,6 +79,30 @@ TEST_CASE("a port without a GUID gets no link by it", "[names]")
     const auto names = must(names_of(identity, bench.claims));
     CHECK(names.links == List{"infiniband/by-port-guid/0002c9fffe000a02/uverbs"});
     CHECK(names.aliases == List{"/rdma/0002c9fffe000a02/uverbs"});
+}
+
+TEST_CASE("a RoCE port gets no names while its network device is elsewhere", "[names]")
+{
+    Bench bench;
+    auto identity = mixed(Node::uverbs, "uverbs0");
+    identity.ports[1].netdev.reset();
+    const auto names = must(names_of(identity, bench.claims));
+    CHECK(names.links == List{"infiniband/by-port-guid/0002c90300000a01/uverbs"});
+    CHECK(names.aliases == List{"/rdma/0002c90300000a01/uverbs"});
+    // nor by the node GUID instead
+    identity.ports.erase(identity.ports.begin());
+    CHECK(must(names_of(identity, bench.claims)).links.empty());
+    // InfiniBand and OPA have none that could be
+    identity.ports[0].link_type = GENERATE(LinkType::infiniband, LinkType::opa);
+    CHECK(must(names_of(identity, bench.claims)).links.size() == 1);
+}
+
+TEST_CASE("on RoCE who has a link keeps it, elsewhere who came first", "[names]")
+{
+    const auto claims = claims_of(mixed(Node::uverbs, "uverbs0"));
+    REQUIRE(claims.size() == 2);
+    CHECK(claims[0].precedence == Precedence::lowest_index);
+    CHECK(claims[1].precedence == Precedence::owner);
 }
 
 TEST_CASE("a device of whose ports none has a GUID is linked by its own", "[names]")
@@ -264,6 +291,18 @@ TEST_CASE("a device whose ports get GUIDs releases its own, and the other way ro
     std::swap(node.identity.ports[0].guid, node.identity.ports[1].guid);
     node.event();
     CHECK(node.claims() == by_port);
+}
+
+TEST_CASE("a RoCE port whose network device goes elsewhere releases its claim", "[names]")
+{
+    ChangingNode node(Node::uverbs, "uverbs0");
+    CHECK(node.event().links.size() == 2);
+    node.identity.ports[1].netdev.reset();
+    for (int turn = 0; turn < 2; turn++) {
+        CHECK(node.event().links.size() == 1);
+        CHECK(node.claims() == List{"port-0002c90300000a01-uverbs"});
+        CHECK(node.is_triggered() == (turn == 0));
+    }
 }
 
 TEST_CASE("an event that changes nothing takes no lock", "[names]")

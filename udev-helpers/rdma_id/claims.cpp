@@ -157,11 +157,25 @@ Result<Claims::Standing> Claims::standing(uint64_t guid, const Claimant& owner)
             return tl::unexpected<Error>(sysfs.error());
         if (!*sysfs)
             continue;
-        return (*sysfs)->port_guid(owner.port).map([&](auto port_guid) {
-            return port_guid == guid ? Standing::entitled : Standing::forfeit;
-        });
+        return standing_of_port(guid, owner, **sysfs);
     }
     return Standing::gone;
+}
+
+/// A port that has no LID is a RoCE port, which claims nothing while its network device is in
+/// another network namespace: see claims_of().
+Result<Claims::Standing> Claims::standing_of_port(uint64_t guid, const Claimant& owner,
+                                                  const sysfs::RdmaDevice& device)
+{
+    const auto current = device.port_guid(owner.port);
+    if (!current)
+        return tl::unexpected<Error>(current.error());
+    if (*current != guid)
+        return Standing::forfeit;
+    const auto port = client_->port(owner.index, owner.port);
+    if (!port)
+        return tl::unexpected<Error>(port.error());
+    return *port && ((*port)->lid || (*port)->netdev) ? Standing::entitled : Standing::forfeit;
 }
 
 /// Logs a loss once. Who was the owner before has its links and units until
@@ -178,7 +192,10 @@ void Claims::note_loss(const std::string& key, const Claim& loser, const Claiman
     replace_link(to_text(Mark{me, State::told}), path);
     warn(me.sysname + " of RDMA device " + std::to_string(me.index) + " does not get " +
          link_name(loser) + ": " + owner.sysname + " of device " + std::to_string(owner.index) +
-         " has the same GUID and the lower index");
+         " has the same GUID and " +
+         (loser.precedence == Precedence::lowest_index
+              ? "the lower index"
+              : "had it first; give one of their network devices another MAC address"));
     const auto mark = parse_mark(before, me.node);
     if (mark && mark->state == State::yields)
         trigger(root_, owner.node, owner.sysname);
@@ -250,7 +267,8 @@ Result<bool> Claims::settle(const Claim& claim)
     // another port of the same node
     const bool is_mine = owner && owner->index == me.index && owner->sysname == me.sysname;
     const bool is_held = *found == Standing::entitled;
-    const bool wins = !is_held || (!is_mine && is_before(me, *owner));
+    const bool wins = !is_held || (!is_mine && claim.precedence == Precedence::lowest_index &&
+                                   is_before(me, *owner));
     if (!writable_ || (is_mine && !wins))
         return wins;
     if (!wins) {

@@ -16,10 +16,17 @@ struct Claimant {
     std::string sysname; ///< "umad0"
 };
 
+/// Who gets a link that a living node has already.
+enum class Precedence {
+    lowest_index, ///< the claimant, if its device came first
+    owner,        ///< the node that has it, whatever the index
+};
+
 /// A link by GUID that a node could have.
 struct Claim {
     uint64_t guid;
     Claimant claimant;
+    Precedence precedence = Precedence::lowest_index;
 };
 
 /// A node, or a device with all its nodes (Node::device), and the GUIDs by which it may have links.
@@ -41,10 +48,11 @@ struct Mark {
     State state = State::told;
 };
 
-/// Settles who has a link that several nodes could have, because of cloned firmware or a device
-/// split in two. Each link taken is a symbolic link below /run/rdmad/claims that names its owner,
-/// so taking it is atomic and costs the same with any number of devices; an owner is believed only
-/// if kernel and sysfs confirm it. Each link lost is one below /run/rdmad/contested.
+/// Settles who has a link that several nodes could have, because of cloned firmware, a device split
+/// in two or two network devices with one MAC address. Each link taken is a symbolic link below
+/// /run/rdmad/claims that names its owner, so taking it is atomic and costs the same with any
+/// number of devices; an owner is believed only if kernel and sysfs confirm it. Each link lost is
+/// one below /run/rdmad/contested.
 class Claims {
 public:
     /// directory: /run/rdmad. writable: take links and tell who has to give one up.
@@ -84,6 +92,8 @@ private:
 
     void stop_writing(const Error& error);
     [[nodiscard]] Result<Standing> standing(uint64_t guid, const Claimant& owner);
+    [[nodiscard]] Result<Standing> standing_of_port(uint64_t guid, const Claimant& owner,
+                                                    const sysfs::RdmaDevice& device);
     [[nodiscard]] std::string path(const char* kind, const std::string& key) const;
     [[nodiscard]] std::string mark_path(const std::string& key, const std::string& sysname) const;
     [[nodiscard]] std::vector<Loser> losers_of(const std::string& key, Node node) const;

@@ -28,9 +28,12 @@ std::vector<Claim> claims_of(const Identity& identity)
     const bool is_uverbs = identity.node == Node::uverbs;
     std::vector<Claim> claims;
     for (const auto& port : identity.ports) {
-        if (!port.guid || (is_uverbs && port.port > most_ports))
+        const bool is_roce = port.link_type == naming::LinkType::roce;
+        if (!port.guid || (is_roce && !port.netdev) || (is_uverbs && port.port > most_ports))
             continue;
-        claims.push_back({*port.guid, {index, port.port, identity.node, identity.sysname}});
+        claims.push_back({*port.guid,
+                          {index, port.port, identity.node, identity.sysname},
+                          is_roce ? Precedence::owner : Precedence::lowest_index});
     }
     const auto node_guid = identity.device.node_guid;
     if (is_uverbs && node_guid != 0 && !has_port_guid(identity))

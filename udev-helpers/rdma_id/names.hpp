@@ -9,7 +9,8 @@
 namespace rdmad::rdma_id {
 
 /// Returns the links that a node asks for, each with a unit alias. By node GUID only where no port
-/// has a GUID.
+/// has a GUID. Whoever may set the MAC address of a RoCE port's network device chooses the port's
+/// GUID: none by that if the network device is in another network namespace.
 [[nodiscard]] std::vector<Claim> claims_of(const Identity& identity);
 
 /// Returns the links and aliases of a node, without those that another node has a better claim to.

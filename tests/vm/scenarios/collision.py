@@ -9,6 +9,19 @@ def _add(lab, name):
     lab.mock(f'add name={name} proto=ib guid=0002c90300000a00 pguid={A}')
 
 
+def _add_roce(lab):
+    """Two RoCE devices, of which the first has the lower index; returns the GUID of the second."""
+    for number, name in enumerate(('first', 'second')):
+        lab.run(f'ip link add net{number} type dummy; ip link set net{number} up address 02:00:00:00:00:0{number}')
+        lab.mock(f'add name={name} proto=roce netdev=net{number}')
+    lab.settle()
+    return lab.port_guid('second')
+
+
+def _links_of(lab, device, guid):
+    return {f'{guid}/{node}': path for (_, node), path in lab.nodes_of(device).items()}
+
+
 @on('trixie')
 def the_lowest_index_keeps_the_links_and_the_journal_says_who_lost(suite):
     with lab(suite) as l:
@@ -67,3 +80,53 @@ def a_device_that_is_handled_late_still_gets_what_its_index_gives_it(suite):
         l.expect('links', l.port_links(), {f'{A}/{n}': nodes['first'][0 if n == 'uverbs' else 1, n] for n in NODES})
         umad = nodes['second'][1, 'umad']
         l.expect_true('the second gave its alias up', A not in l.properties(umad).get('SYSTEMD_ALIAS', ''), l.properties(umad))
+
+
+@on('trixie')
+def a_roce_port_keeps_its_links_when_another_gets_its_mac_address(suite):
+    """As bonding does, and whoever else may set the MAC address of a virtual function."""
+    with lab(suite) as l:
+        guid = _add_roce(l)
+        l.service('bound', f'rdma-{guid}-uverbs.device')
+        l.run('systemctl start bound')
+        l.until_active('bound')
+        pid = l.pid('bound')
+        l.expect('links', l.port_links(), _links_of(l, 'first', l.port_guid('first')) | _links_of(l, 'second', guid))
+        l.set_mac('first', 'net0', '02:00:00:00:00:01')
+        for _ in range(3):
+            l.node_events()
+            l.expect('links', l.port_links(), _links_of(l, 'second', guid))
+        l.expect('the bound service', l.pid('bound'), pid)
+        uverbs = l.nodes_of('first')[0, 'uverbs'].rpartition('/')[2]
+        lines = [line for line in l.journal().splitlines() if line.startswith(f'{uverbs} of RDMA device') and guid in line]
+        l.expect(f'lines in the journal that {uverbs} lost', len(lines), 1)
+        l.expect_true('they say what to do', 'another MAC address' in lines[0], lines[0])
+        l.mock('del second')
+        l.settle()
+        l.until('the first has the links', lambda: l.port_links() == _links_of(l, 'first', guid))
+        return [f'journal: {lines[0]}']
+
+
+@on('trixie')
+def a_roce_port_whose_network_device_is_in_a_container_has_no_links(suite):
+    with lab(suite) as l:
+        guid = _add_roce(l)
+        links = _links_of(l, 'second', guid)
+        l.run('ip netns add box; ip link set net0 netns box; ip -n box link set net0 up')
+        l.set_mac('first', 'net0', '02:00:00:00:00:01', 'ip -n box')
+        l.node_events()
+        uverbs = l.nodes_of('first')[0, 'uverbs']
+        l.expect('links', l.port_links(), links)
+        l.expect('links by node GUID', l.node_links(), {})
+        l.expect('the alias', l.properties(uverbs).get('SYSTEMD_ALIAS'), None)
+        l.expect('the GUID that it has', l.properties(uverbs).get('ID_RDMA_PORT_GUID'), guid)
+        l.expect('lines in the journal', [line for line in l.journal().splitlines() if 'does not get' in line], [])
+        # not even where nobody else has that GUID
+        l.mock('del second')
+        l.settle()
+        l.node_events()
+        l.expect('links without the second', l.port_links(), {})
+        l.run('ip -n box link set net0 netns 1; ip link set net0 up')
+        l.until('the port has its GUID', lambda: l.port_guid('first') == guid)
+        l.node_events()
+        l.expect('links of the first', l.port_links(), _links_of(l, 'first', guid))
