@@ -482,6 +482,30 @@ TEST_CASE("on RoCE a living owner keeps its link", "[claims]")
     }
 }
 
+TEST_CASE("a loss that nobody could read is told again", "[claims]")
+{
+    Bench bench;
+    bench.tree.directory("dev");
+    Claims claims(bench.client, bench.root, bench.tree.path("run/rdmad"), true,
+                  bench.tree.path("dev/log"));
+    const auto mark = [&] {
+        return bench.tree.target("run/rdmad/contested/port-0002c90300000a01-umad-umad2");
+    };
+    CHECK(must(claims.settle(by_mixed)));
+    CHECK_FALSE(must(claims.settle(by_opa)));
+    CHECK(mark() == "1 1 umad2 untold");
+    // after the initrd
+    bench.tree.file("dev/log", "");
+    CHECK_FALSE(must(claims.settle(by_opa)));
+    CHECK(mark() == "1 1 umad2");
+    // told once: the mark is not written again
+    bench.tree.remove("dev/log");
+    CHECK_FALSE(must(claims.settle(by_opa)));
+    CHECK(mark() == "1 1 umad2");
+    claims.release({0, Node::umad, "umad0", {guid}, {}});
+    CHECK(bench.owner() == "1 1 umad2");
+}
+
 TEST_CASE("a mark is a claimant and a state", "[claims]")
 {
     const auto state = [](std::string_view text) {
@@ -490,6 +514,7 @@ TEST_CASE("a mark is a claimant and a state", "[claims]")
                                                          : std::nullopt;
     };
     CHECK(state("17 1 umad0") == Mark::State::told);
+    CHECK(state("17 1 umad0 untold") == Mark::State::untold);
     CHECK(state("17 1 umad0 yields") == Mark::State::yields);
     const auto bad = GENERATE("", "yields", " yields", "17 1 yields umad0", "17 1 umad0 told",
                               "17 1 umad0 yields yields", "17 1 umad0 yields ", "17 1 a/b yields");

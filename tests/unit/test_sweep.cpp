@@ -67,7 +67,7 @@ TEST_CASE("a sweep removes what no living device has, and keeps the rest", "[swe
     Bench bench;
     bench.claim(of_gone, "9 1 umad9");
     bench.mark(std::string(of_mixed) + "-umad9", "9 1 umad9");
-    bench.mark(std::string(of_gone) + "-umad0", "0 1 umad0");
+    bench.mark(std::string(of_gone) + "-umad0", "0 1 umad0 untold");
     bench.name(9, 5, "mlx5_9 ibp9s0");
     const auto inode = sysfs::RdmaDevice::inode(bench.root, "mixed").value();
     bench.name(0, inode, "mlx5_0 mixed");

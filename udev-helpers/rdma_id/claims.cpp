@@ -20,8 +20,8 @@ namespace {
 constexpr char taken[] = "claims";
 constexpr char lost[] = "contested";
 /// The fourth word of a mark. A state that is not in it has none.
-constexpr std::array<std::pair<Mark::State, std::string_view>, 1> words_of_states = {
-    {{Mark::State::yields, "yields"}}};
+constexpr std::array<std::pair<Mark::State, std::string_view>, 2> words_of_states = {
+    {{Mark::State::untold, "untold"}, {Mark::State::yields, "yields"}}};
 
 constexpr std::array device_nodes = {Node::uverbs, Node::umad, Node::issm};
 
@@ -178,7 +178,7 @@ Result<Claims::Standing> Claims::standing_of_port(uint64_t guid, const Claimant&
     return *port && ((*port)->lid || (*port)->netdev) ? Standing::entitled : Standing::forfeit;
 }
 
-/// Logs a loss once. Who was the owner before has its links and units until
+/// Logs a loss once, if somebody reads it. Who was the owner before has its links and units until
 /// this event is over, and systemd ignores the new owner's claim to a unit that another device has:
 /// the new owner gets a second event.
 void Claims::note_loss(const std::string& key, const Claim& loser, const Claimant& owner) const
@@ -189,7 +189,7 @@ void Claims::note_loss(const std::string& key, const Claim& loser, const Claiman
     const auto before = read_link(path).value_or("");
     if (before == to_text(Mark{me, State::told}))
         return;
-    replace_link(to_text(Mark{me, State::told}), path);
+    replace_link(to_text(Mark{me, is_log_read(log_socket_) ? State::told : State::untold}), path);
     warn(me.sysname + " of RDMA device " + std::to_string(me.index) + " does not get " +
          link_name(loser) + ": " + owner.sysname + " of device " + std::to_string(owner.index) +
          " has the same GUID and " +

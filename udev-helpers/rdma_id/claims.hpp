@@ -42,6 +42,7 @@ struct PastClaims {
 struct Mark {
     enum class State {
         told,
+        untold, ///< when it lost, nobody read what goes to the journal
         yields, ///< it had the link, and its next event gives it up
     };
     Claimant claimant;
@@ -55,10 +56,15 @@ struct Mark {
 /// one below /run/rdmad/contested.
 class Claims {
 public:
-    /// directory: /run/rdmad. writable: take links and tell who has to give one up.
+    /// directory: /run/rdmad. writable: take links and tell who has to give one up. log_socket: as
+    /// in is_log_read().
     Claims(nldev::Client& client, const sysfs::Directory& root, std::string directory,
-           bool writable)
-        : client_(&client), root_(root), directory_(std::move(directory)), writable_(writable)
+           bool writable, std::string log_socket = "/dev/log")
+        : client_(&client),
+          root_(root),
+          directory_(std::move(directory)),
+          writable_(writable),
+          log_socket_(std::move(log_socket))
     {
     }
     /// To release and to sweep only. client: none if ib_core is not loaded; release() does without.
@@ -106,13 +112,14 @@ private:
     const sysfs::Directory& root_;
     std::string directory_;
     bool writable_;
+    std::string log_socket_;
 };
 
 /// Makes udev look at a node or device again: writes an action to its uevent attribute.
 void trigger(const sysfs::Directory& root, Node node, const std::string& sysname,
              std::string_view action = "change");
 
-/// Reads "17 1 umad0" of a claim, and "17 1 umad0", "17 1 umad0 yields" of a
+/// Reads "17 1 umad0" of a claim, and "17 1 umad0", "17 1 umad0 untold" or "17 1 umad0 yields" of a
 /// mark. Returns nullopt if it is nothing of the kind.
 [[nodiscard]] std::optional<Claimant> parse_claimant(std::string_view text, Node node);
 [[nodiscard]] std::optional<Mark> parse_mark(std::string_view text, Node node);

@@ -5,6 +5,7 @@
 
 #include <cstdio>
 #include <syslog.h>
+#include <unistd.h>
 
 namespace rdmad::rdma_id {
 
@@ -17,6 +18,11 @@ bool is_journal = false;
 void log_to_journal()
 {
     is_journal = true;
+}
+
+bool is_log_read(const std::string& socket)
+{
+    return access(socket.c_str(), F_OK) == 0;
 }
 
 void warn(std::string_view message)
