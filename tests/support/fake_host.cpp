@@ -12,6 +12,7 @@ namespace rdmad::test {
 FakeHost::FakeHost(const std::string& kernel) : CapturedKernel(kernel)
 {
     image.directory("run/rdmad");
+    image.file("dev/log", "");
     for (const auto* name : {"mixed", "opa", "rxe", "siw"})
         sys.rdma_device(name, "fe80:0000:0000:0000:0002:c903:0000:0a01");
 }

@@ -39,7 +39,8 @@ public:
     std::map<std::string, std::string> properties = {{"SUBSYSTEM", "infiniband"}};
     nldev::Client client{*this};
     sysfs::Directory root = sys.root();
-    rdma_id::Paths paths = {image.path("run/rdmad"), image.path("run/udev"), image.path()};
+    rdma_id::Paths paths = {image.path("run/rdmad"), image.path("run/udev"), image.path("dev/log"),
+                            image.path()};
     rdma_id::IndexHints hints{paths.rdmad, true};
     rdma_id::EventProperties event = [this](const std::string& key) {
         const auto found = properties.find(key);

@@ -439,6 +439,10 @@ TEST_CASE("mistakes in files are logged once, until they change", "[ensure_name]
 {
     Bench bench;
     bench.host.image.file("etc/rdmad/link.d/9.link", "[Match]\nPth=*\n");
+    bench.host.image.remove("dev/log");
+    CHECK_FALSE(bench.renames(3));
+    CHECK(bench.host.image.target("run/rdmad/told-problems").empty());
+    bench.host.image.file("dev/log", "");
     CHECK_FALSE(bench.renames(0));
     const auto told = bench.host.image.target("run/rdmad/told-problems");
     CHECK_FALSE(told.empty());

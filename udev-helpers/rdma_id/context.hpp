@@ -15,6 +15,7 @@ namespace rdmad::rdma_id {
 struct Paths {
     std::string rdmad = "/run/rdmad";
     std::string udev = "/run/udev";
+    std::string log = "/dev/log"; ///< of syslog(3)
     std::string root = {}; ///< goes before /etc, /usr and /proc: empty, or the root of an image
 };
 

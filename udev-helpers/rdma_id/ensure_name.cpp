@@ -32,10 +32,11 @@ bool is_taken(const Result<void>& renamed)
 }
 
 /// Logs problems of the configuration once, however many devices are decided upon, and again when
-/// something about them changes.
-void log_problems(const std::vector<std::string>& problems, const std::string& directory)
+/// something about them changes, or if nothing took the messages, as in an initrd without a
+/// journal.
+void log_problems(const std::vector<std::string>& problems, const Paths& paths)
 {
-    const auto told = directory + "/told-problems";
+    const auto told = paths.rdmad + "/told-problems";
     if (problems.empty()) {
         unlink(told.c_str());
         return;
@@ -46,7 +47,8 @@ void log_problems(const std::vector<std::string>& problems, const std::string& d
     const auto sum = std::to_string(std::hash<std::string>()(all));
     if (read_link(told) == sum)
         return;
-    replace_link(sum, told);
+    if (is_log_read(paths.log))
+        replace_link(sum, told);
     for (const auto& problem : problems)
         warn(problem);
     warn("Run \"rdma_id --naming status\" to list the .link files that are ignored for that");
@@ -307,7 +309,7 @@ Result<std::optional<NameOutcome>> ensure_name(const Context& context, const nld
         return std::optional<NameOutcome>();
     if (const auto& name = (*now)->identity.device.name; standing(name))
         return NameOutcome{.name = name};
-    log_problems(inputs.problems(), context.paths.rdmad);
+    log_problems(inputs.problems(), context.paths);
     return Namer(context, inputs.input, lock.has_value())
         .settle(**now)
         .map([](NameOutcome&& outcome) { return std::optional(std::move(outcome)); });
