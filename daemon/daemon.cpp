@@ -182,6 +182,9 @@ Result<void> Daemon::connect_to_systemd()
     readiness_.use(manager_.get());
     holders_.use(manager_.get());
     recovery_.use(manager_.get());
+    // that it starts or stops is a moment to see what it listens on
+    if (settings_.recovery.kinds.contains(recovery::Kind::nfs))
+        manager_->watch(nfs_server);
     if (manager_->is_connected())
         on_connected();
     return {};
@@ -194,9 +197,7 @@ void Daemon::on_connected()
     is_readiness_due_ = true;
     holders_.on_connected();
     recovery_.on_connected();
-    // that it starts or stops is a moment to see what it listens on
-    if (settings_.recovery.kinds.contains(recovery::Kind::nfs))
-        manager_->watch(nfs_server);
+    manager_->refresh(nfs_server);
     if (!lives_.removing().empty())
         look_for_holders();
     work_.arm_now();

@@ -42,6 +42,14 @@ Supervisor::Supervisor(const Inventory& inventory, const Bindings& bindings, con
 
 // -- what is bound to what ------------------------------------------------------------------------
 
+void Supervisor::use(systemd::Orders* manager)
+{
+    manager_ = manager;
+    anchors_.use(manager);
+    for (const auto& [name, unit] : units_)
+        manager_->watch(name);
+}
+
 void Supervisor::on_device(const DeviceChange& change)
 {
     const auto& device = change.device;
@@ -226,7 +234,6 @@ void Supervisor::on_connected()
     for (auto& [name, unit] : units_) {
         // what was told over an earlier connection may be over
         unit.state.reset();
-        manager_->watch(name);
         manager_->refresh(name);
     }
     anchors_.ask();

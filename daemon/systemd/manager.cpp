@@ -269,7 +269,7 @@ void Manager::use(std::unique_ptr<Connection> connection)
     pending_.clear();
     aliases_.clear();
     for (auto& [unit, watch] : watches_)
-        watch = {};
+        watch = {.watchers = watch.watchers};
     connection_ = std::move(connection);
     subscribe();
     sweep_.arm_now();
@@ -347,16 +347,19 @@ std::vector<std::string> Manager::watched(const std::string& id) const
 
 void Manager::watch(const std::string& unit)
 {
-    const auto [found, is_new] = watches_.try_emplace(unit);
-    if (!is_new || !connection_)
-        return;
-    fetch(unit, found->second);
+    auto& watch = watches_[unit];
+    watch.watchers++;
+    if (connection_)
+        fetch(unit, watch);
 }
 
 void Manager::unwatch(const std::string& unit)
 {
-    if (watches_.erase(unit) > 0)
-        std::erase_if(aliases_, [&](const auto& alias) { return alias.second == unit; });
+    const auto found = watches_.find(unit);
+    if (found == watches_.end() || --found->second.watchers > 0)
+        return;
+    watches_.erase(found);
+    std::erase_if(aliases_, [&](const auto& alias) { return alias.second == unit; });
 }
 
 void Manager::refresh(const std::string& unit)

@@ -46,6 +46,7 @@ public:
 
 private:
     struct Watch {
+        size_t watchers = 0;   ///< calls of watch() without an unwatch() yet
         std::string id = {};   ///< its own name, if it is watched by an alias
         bool is_asked = false; ///< the state is on its way
         bool is_stale = false; ///< and something changed since it was asked for

@@ -410,6 +410,20 @@ TEST_CASE("an anchor that could not be made is tried again, but not at once", "[
     CHECK(bench.pid1.take().empty());
 }
 
+TEST_CASE("a bound unit is watched once, however often PID 1 is connected to", "[supervisor]")
+{
+    Bench bench;
+    bench.bind(opa_match, "Unit=a.service");
+    bench.supervisor->on_connected();
+    CHECK(bench.pid1.watchers == std::map<std::string, int>{{"a.service", 1}});
+    bench.pid1.watchers.clear();
+    bench.restart({});
+    CHECK(bench.pid1.watchers == std::map<std::string, int>{{"a.service", 1}});
+    bench.run.remove("etc");
+    bench.reload();
+    CHECK(bench.pid1.watchers.empty());
+}
+
 // -- starts ---------------------------------------------------------------------------------------
 
 TEST_CASE("a unit is started after it is tied", "[supervisor]")
