@@ -325,7 +325,7 @@ void Manager::end_job(sd_bus_message* message)
         if (pending->second.job == job)
             end_pending(unit, outcome == "done" ? Result<void>()
                                                 : fail(ECANCELED, unit + ": " + outcome));
-    } else if (parse_anchor_name(unit)) {
+    } else if (parse_anchor_name(unit) || unit.ends_with(keeper_suffix)) {
         events_.on_anchor_job(unit);
     } else {
         for (const auto& known : watched(unit))
@@ -514,14 +514,19 @@ void Manager::end_pending(const std::string& anchor, Result<void> outcome)
     pending.mapped().on_done(std::move(outcome));
 }
 
-/// Of one that waits, the job is remembered, so that it can be taken back.
+/// Of one that waits, the job is remembered, so that it can be taken back. One that is up waits for
+/// nothing, though nobody told of the end of its job.
 Manager::Anchors Manager::take_anchors(sd_bus_message* message)
 {
     Anchors anchors;
     for (const auto& [name, job] : read_anchors(message)) {
         anchors.emplace(name, job == 0);
-        if (job != 0)
-            pending_.try_emplace(name, Pending{[](const auto&) {}, job});
+        if (job == 0)
+            pending_.erase(name);
+        else
+            pending_.try_emplace(
+                name,
+                Pending{[this, name = name](const auto&) { events_.on_anchor_job(name); }, job});
     }
     return anchors;
 }

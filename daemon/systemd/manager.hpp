@@ -24,7 +24,7 @@ public:
         /// A job of a watched unit has ended.
         std::function<void(const std::string& unit, uint32_t job, const std::string& result)>
             on_job;
-        /// A job of an anchor that is up has ended.
+        /// A job of an anchor or a keeper has ended that was not asked for over this connection.
         std::function<void(const std::string& anchor)> on_anchor_job;
         std::function<void(const Error&)> on_trouble;
     };

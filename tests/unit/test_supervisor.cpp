@@ -50,6 +50,7 @@ struct Bench {
     sysfs::Directory root = sys.root();
     FakePid1 pid1;
     std::map<uint32_t, Obstacle> obstacles;
+    int works = 0; ///< how often the supervisor wanted to be settled
     Bindings bindings{run.path()};
     std::optional<Inventory> inventory;
     std::optional<Supervisor> supervisor;
@@ -86,7 +87,7 @@ struct Bench {
             Supervisor::Events{
                 .on_unit = [](const auto&, const auto&) {},
                 .obstacle = [this](uint32_t index, const auto&) { return obstacles[index]; },
-                .on_work = [] {}});
+                .on_work = [this] { works++; }});
         must(inventory->resync(nodes));
         bindings.read();
         supervisor->on_bindings();
@@ -408,6 +409,70 @@ TEST_CASE("an anchor that could not be made is tried again, but not at once", "[
     bench.supervisor->retry();
     bench.supervisor->settle();
     CHECK(bench.pid1.take().empty());
+}
+
+TEST_CASE("a keeper that could not be made, or that somebody stopped, is looked after at once",
+          "[supervisor]")
+{
+    Bench bench;
+    bench.bind(opa_match, "Unit=a.service");
+    bench.tell("a.service", never_ran());
+    const auto keeper = systemd::keeper_name("a.service");
+    const auto works = bench.works;
+    if (GENERATE(true, false)) {
+        bench.finish(keeper, fail(ENOMEM, "no"));
+    } else {
+        bench.finish(keeper);
+        CHECK_FALSE(bench.supervisor->has_failed());
+        bench.supervisor->on_anchor_job(systemd::keeper_name("z.service"));
+        CHECK_FALSE(bench.supervisor->has_failed());
+        bench.supervisor->on_anchor_job(keeper);
+    }
+    CHECK(bench.supervisor->has_failed());
+    CHECK(bench.works > works);
+    bench.pid1.kept.clear();
+    bench.supervisor->retry();
+    bench.supervisor->settle();
+    CHECK(bench.pid1.kept == std::set<std::string>{"a.service"});
+}
+
+TEST_CASE("an anchor that was taken over while it started is up, or made again, when its job ends",
+          "[supervisor]")
+{
+    Bench bench;
+    bench.bind(opa_match, "Unit=a.service");
+    bench.plug(opa);
+    bench.pid1.existing = {{opa_anchor, false}};
+    bench.restart({Bench::event("", opa)});
+    bench.tell("a.service", running());
+    bench.pid1.take();
+    const bool is_up = GENERATE(true, false);
+    bench.pid1.existing.clear();
+    if (is_up)
+        bench.pid1.existing = {{opa_anchor, true}};
+    bench.supervisor->on_anchor_job(opa_anchor);
+    CHECK(bench.supervisor->has_failed());
+    bench.supervisor->retry();
+    bench.supervisor->settle();
+    CHECK(bench.anchor_of("a.service") == (is_up ? opa_anchor : ""));
+    CHECK(bench.pid1.take() == (is_up ? List() : List{"anchor "s + opa_anchor}));
+}
+
+TEST_CASE("anchors are not asked for while PID 1 does not hear", "[supervisor]")
+{
+    Bench bench;
+    bench.bind(opa_match, "Unit=a.service");
+    bench.plug(opa);
+    bench.finish(opa_anchor, fail(ENOMEM, "no"));
+    bench.pid1.take();
+    bench.pid1.is_there = false;
+    bench.supervisor->retry();
+    CHECK(bench.supervisor->has_failed());
+    bench.pid1.is_there = true;
+    bench.supervisor->retry();
+    bench.supervisor->settle();
+    CHECK_FALSE(bench.supervisor->has_failed());
+    CHECK(bench.pid1.take() == List{"anchor "s + opa_anchor});
 }
 
 TEST_CASE("a bound unit is watched once, however often PID 1 is connected to", "[supervisor]")
