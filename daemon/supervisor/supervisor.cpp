@@ -651,7 +651,11 @@ void Supervisor::act(const std::string& name, BoundUnit& unit, Action action)
         }
         log::warning(log::id::start_failed, name + " was not started: " + job.error().context,
                      {{log::field::unit, name}});
-        found->second.coming_result = "refused";
+        // whether one that is lost on its way got there, the next state of the unit tells
+        if (job.error().code == ETIMEDOUT || job.error().code == ECONNRESET)
+            found->second.state.reset();
+        else
+            found->second.coming_result = "refused";
         manager_->refresh(name);
     });
 }

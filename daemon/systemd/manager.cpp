@@ -180,12 +180,14 @@ Result<void> Manager::prepare()
     });
     auto impatience = EventSource::timer(event_, [this] { connect_directly(); });
     auto sweep = EventSource::deferred(event_, priority::work, [this] { spent_.clear(); });
-    for (auto* source : {&retry, &impatience, &sweep})
+    auto lost = EventSource::timer(event_, [this] { fetch_lost(); });
+    for (auto* source : {&retry, &impatience, &sweep, &lost})
         if (!*source)
             return tl::unexpected<Error>(std::move(*source).error());
     retry_ = std::move(*retry);
     impatience_ = std::move(*impatience);
     sweep_ = std::move(*sweep);
+    lost_ = std::move(*lost);
     return {};
 }
 
@@ -393,11 +395,24 @@ void Manager::take_state(const std::string& unit, Result<sd_bus_message*> reply)
     }
     if (reply) {
         const auto state = read_state(*reply);
+        found->second.is_lost = false;
         follow_alias(unit, found->second, state.id);
         events_.on_unit(unit, state);
         return;
     }
-    events_.on_trouble({reply.error().code, unit + ": " + reply.error().context});
+    // until it is known, nobody would ask again
+    lost_.arm(retry_delay);
+    if (!std::exchange(found->second.is_lost, true))
+        events_.on_trouble({reply.error().code, unit + ": " + reply.error().context});
+}
+
+void Manager::fetch_lost()
+{
+    if (!is_connected())
+        return;
+    for (auto& [unit, watch] : watches_)
+        if (watch.is_lost)
+            fetch(unit, watch);
 }
 
 void Manager::follow_alias(const std::string& unit, Watch& watch, const std::string& id)

@@ -50,6 +50,7 @@ private:
         std::string id = {};   ///< its own name, if it is watched by an alias
         bool is_asked = false; ///< the state is on its way
         bool is_stale = false; ///< and something changed since it was asked for
+        bool is_lost = false;  ///< the last question for it failed
     };
     /// An anchor whose job has not ended.
     struct Pending {
@@ -68,6 +69,7 @@ private:
     void subscribe();
     [[nodiscard]] std::vector<std::string> watched(const std::string& id) const;
     void fetch(const std::string& unit, Watch& watch);
+    void fetch_lost();
     void follow_alias(const std::string& unit, Watch& watch, const std::string& id);
     void take_state(const std::string& unit, Result<sd_bus_message*> reply);
     [[nodiscard]] Anchors take_anchors(sd_bus_message* message);
@@ -92,6 +94,7 @@ private:
     EventSource sweep_;
     EventSource retry_;
     EventSource impatience_;
+    EventSource lost_; ///< states are to be asked for again
 };
 
 } // namespace rdmad::systemd

@@ -699,6 +699,30 @@ TEST_CASE("a start that PID 1 refuses is a failure", "[supervisor]")
     CHECK(bench.record("a.service").memory.stop->cause == Stop::Cause::failure);
 }
 
+TEST_CASE("a start that PID 1 did not answer is asked for again once the unit is known",
+          "[supervisor]")
+{
+    Bench bench;
+    bench.pid1.job = fail(ETIMEDOUT, "no reply");
+    bench.start_with_opa();
+    bench.pid1.take();
+    bench.pid1.job = 17U;
+    SECTION("it did not get there")
+    {
+        bench.tell("a.service", never_ran());
+        CHECK(bench.pid1.take() == List{"start a.service"});
+    }
+    SECTION("it is under way")
+    {
+        auto starting = never_ran();
+        starting.has_job = true;
+        bench.tell("a.service", starting);
+        CHECK(bench.pid1.take().empty());
+        CHECK(bench.reason("a.service") == "is being started");
+    }
+    CHECK(bench.record("a.service").memory.is_wanted);
+}
+
 TEST_CASE("only the end of the start that rdmad asked for counts", "[supervisor]")
 {
     Bench bench;
