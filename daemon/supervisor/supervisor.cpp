@@ -549,12 +549,14 @@ void Supervisor::end_members(const std::string& name, BoundUnit& unit, const Has
     remember(name, unit, std::move(record));
 }
 
-/// One that is there and does not match any more has not gone.
+/// One that is there and does not match any more has not gone. Of a device that was never seen, and
+/// that the kernel does not tell of, nobody knows.
 void Supervisor::note_departures(const std::string& name, BoundUnit& unit)
 {
     end_members(name, unit, [this](const Member& member) {
         return !inventory_.has_node(member.index, member.node) &&
-               !inventory_.unanswered().contains(member.index);
+               (inventory_.devices().contains(member.index) ||
+                !inventory_.unanswered().contains(member.index));
     });
 }
 

@@ -565,6 +565,22 @@ TEST_CASE("what the administrator stopped is not started by a return", "[supervi
     CHECK(bench.pid1.take() == List{"anchor rdmad-a.service:7:uverbs7.slice"});
 }
 
+TEST_CASE("a port that goes while the driver cannot tell of it stops its unit", "[supervisor]")
+{
+    Bench bench;
+    bench.run_with_opa();
+    // the netdev of the port has gone
+    bench.kernel.refuse_port(opa, 1);
+    CHECK_FALSE(bench.inventory->refresh(opa));
+    bench.note_removal(opa, 1000);
+    bench.inventory->handle(Bench::event("remove", opa));
+    REQUIRE(bench.inventory->unanswered().contains(opa));
+    bench.supervisor->settle();
+    bench.tell("a.service", down(2000));
+    CHECK(bench.record("a.service").memory.stop->cause == Stop::Cause::unplug);
+    CHECK(bench.record("a.service").memory.is_wanted);
+}
+
 TEST_CASE("what ran unseen until its port went is started by the return", "[supervisor]")
 {
     Bench bench;
