@@ -586,8 +586,10 @@ Group Supervisor::group_of(const std::string& name, const BoundUnit& unit,
     for (const auto& member : unit.record.members) {
         if (member.binding != binding)
             continue;
-        if (is_present([&](const Member& other) { return member.is_same_appearance(other); }))
+        if (is_present([&](const Member& other) { return member.is_same_appearance(other); })) {
             group.has_kept = true;
+            group.has_tied = group.has_tied || !member.anchor.empty();
+        }
         if (member.removed)
             group.lost.push_back({member, is_present([&](const Member& other) {
                                       return member.is_same_port(other) ||

@@ -63,7 +63,7 @@ const Loss* culprit(const std::vector<Group>& groups, const Window& window)
         if (found == lost.end())
             continue;
         const bool has_other =
-            group.has_kept || std::any_of(lost.begin(), lost.end(),
+            group.has_tied || std::any_of(lost.begin(), lost.end(),
                                           [&](const Loss& loss) { return window.is_late(loss); });
         if (group.require == Require::all || !has_other)
             return &*found;

@@ -581,6 +581,21 @@ TEST_CASE("a port that goes while the driver cannot tell of it stops its unit", 
     CHECK(bench.record("a.service").memory.is_wanted);
 }
 
+TEST_CASE("a port that the unit is not tied to yet does not keep it up", "[supervisor]")
+{
+    Bench bench;
+    bench.bind("Device=mixed opa", "Unit=a.service\nRequire=any");
+    bench.plug(0);
+    bench.finish("rdmad-a.service:0:uverbs0:50\\x2da.binding.slice");
+    bench.tell("a.service", running());
+    bench.plug(opa);
+    bench.pid1.take();
+    bench.unplug(0, 1000);
+    bench.tell("a.service", down(2000));
+    CHECK(bench.record("a.service").memory.stop->cause == Stop::Cause::unplug);
+    CHECK(bench.pid1.take() == List{"start a.service"});
+}
+
 TEST_CASE("what ran unseen until its port went is started by the return", "[supervisor]")
 {
     Bench bench;

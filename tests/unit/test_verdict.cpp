@@ -417,10 +417,11 @@ TEST_CASE("a port that ended a run that nobody saw is waited for at once", "[ver
 
 TEST_CASE("where one port would do, all that it ran with had to go", "[verdict]")
 {
-    const auto any = [](std::vector<Loss> losses, bool has_kept) {
+    const auto any = [](std::vector<Loss> losses, bool has_tied) {
         return Group{.require = Require::any,
                      .lost = std::move(losses),
-                     .has_kept = has_kept,
+                     .has_kept = true,
+                     .has_tied = has_tied,
                      .is_anchored = true};
     };
     const Loss before = lost(port("a"), ended - 1);
