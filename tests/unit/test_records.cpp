@@ -185,6 +185,18 @@ TEST_CASE("records of units are files that are called like them", "[records]")
 }
 
 TEST_CASE("a record is replaced in one step", "[records]")
+TEST_CASE("a record of a unit with as many devices as there can be is read", "[records]")
+{
+    const FixtureTree run;
+    const UnitRecords records(run.path("units"));
+    UnitRecord record;
+    for (int i = 0; i < 256; i++)
+        record.members.push_back(member("0002c90300000a01"));
+    must(records.write("a.service", record));
+    REQUIRE(run.read("units/a.service").size() > 65536);
+    CHECK(must(records.read("a.service")) == record);
+}
+
 {
     const FixtureTree run;
     const UnitRecords records(run.path("units"));
@@ -204,7 +216,7 @@ TEST_CASE("a record that cannot be read is an error that names it", "[records]")
     const UnitRecords records(run.path("units"));
     run.directory("units/folder.service");
     run.file("units/empty.service", "");
-    run.file("units/large.service", full_text() + std::string(65536, ' '));
+    run.file("units/large.service", full_text() + std::string(4 << 20, ' '));
     const auto [unit, code] = GENERATE(table<std::string, int>(
         {{"folder.service", EISDIR}, {"empty.service", EBADMSG}, {"large.service", EFBIG}}));
     const auto record = records.read(unit);
