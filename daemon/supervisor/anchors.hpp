@@ -95,6 +95,7 @@ private:
     systemd::Orders* manager_ = nullptr;
     bool is_known_ = false;
     bool has_failed_ = false;
+    bool is_unnoted_ = false; ///< the journal knows that some removal will not be noted
     std::map<std::string, Tied> units_;
     std::set<std::string> told_; ///< anchors that could not be made, which the journal knows
     systemd::Orders::Anchors unclaimed_; ///< what PID 1 has, and nobody wanted yet
