@@ -329,8 +329,11 @@ void Daemon::refresh(uint32_t index)
 void Daemon::resync()
 {
     const auto events = udev_.enumerate();
+    // what was lost will not be told again
+    const bool was_due = std::exchange(is_resync_due_, !events);
     if (!events) {
-        log::warning(log::id::device_trouble, events.error().message());
+        if (!was_due)
+            log::warning(log::id::device_trouble, events.error().message());
         return;
     }
     looked_at_ports_ = std::chrono::steady_clock::now();
@@ -418,6 +421,8 @@ void Daemon::settle()
 void Daemon::poll()
 {
     supervisor_.retry();
+    if (is_resync_due_)
+        resync();
     const bool are_due = std::exchange(are_ports_due_, false);
     if (are_due)
         looked_at_ports_ = {}; // what makes them due may have come after that
@@ -456,8 +461,8 @@ void Daemon::look_at_ports()
 /// The kernel does not tell when a port becomes active: it is asked while somebody waits for that.
 void Daemon::plan_polling()
 {
-    const bool is_needed = are_ports_due_ || supervisor_.has_failed() || api_.wants_port_states() ||
-                           !awaited().empty();
+    const bool is_needed = is_resync_due_ || are_ports_due_ || supervisor_.has_failed() ||
+                           api_.wants_port_states() || !awaited().empty();
     if (!is_needed)
         poll_.disarm();
     else if (!poll_.is_armed())

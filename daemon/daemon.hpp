@@ -71,6 +71,7 @@ private:
     LazyTransport transport_;
     nldev::Client client_{transport_};
     std::chrono::steady_clock::time_point looked_at_ports_ = {};
+    bool is_resync_due_ = false;      ///< a look at all devices failed
     bool are_ports_due_ = false;      ///< to be looked at
     bool is_devlink_unknown_ = false; ///< it was not asked what there is
     bool is_devlink_due_ = false;     ///< it may be asked now
