@@ -188,6 +188,9 @@ Result<void> Daemon::connect_to_systemd()
     record_refresh_.use(manager_.get());
     holders_.use(manager_.get());
     recovery_.use(manager_.get());
+    // that it starts or stops is a moment to see what it listens on
+    if (settings_.recovery.kinds.contains(recovery::Kind::nfs))
+        manager_->watch(nfs_server);
     if (manager_->is_connected())
         on_connected();
     return {};
@@ -200,9 +203,7 @@ void Daemon::on_connected()
     is_readiness_due_ = true;
     holders_.on_connected();
     recovery_.on_connected();
-    // that it starts or stops is a moment to see what it listens on
-    if (settings_.recovery.kinds.contains(recovery::Kind::nfs))
-        manager_->watch(nfs_server);
+    manager_->refresh(nfs_server);
     if (!lives_.removing().empty())
         look_for_holders();
     work_.arm_now();
@@ -323,8 +324,11 @@ void Daemon::refresh(uint32_t index)
 void Daemon::resync()
 {
     const auto events = udev_.enumerate();
+    // what was lost will not be told again
+    const bool was_due = std::exchange(is_resync_due_, !events);
     if (!events) {
-        log::warning(log::id::device_trouble, events.error().message());
+        if (!was_due)
+            log::warning(log::id::device_trouble, events.error().message());
         return;
     }
     // if these have all gone, settle() lets go of the kernel again
@@ -418,6 +422,8 @@ void Daemon::settle()
 void Daemon::poll()
 {
     supervisor_.retry();
+    if (is_resync_due_)
+        resync();
     const bool is_first_look = looks_due_ == looks_after_change;
     const bool are_due = looks_due_ > 0;
     if (are_due) {
@@ -459,8 +465,8 @@ void Daemon::look_at_ports()
 /// The kernel does not tell when a port becomes active: it is asked while somebody waits for that.
 void Daemon::plan_polling()
 {
-    const bool is_needed = looks_due_ > 0 || supervisor_.has_failed() || api_.wants_port_states() ||
-                           !awaited().empty();
+    const bool is_needed = is_resync_due_ || looks_due_ > 0 || supervisor_.has_failed() ||
+                           api_.wants_port_states() || !awaited().empty();
     if (!is_needed)
         poll_.disarm();
     else if (!poll_.is_armed())

@@ -74,6 +74,7 @@ private:
     LazyTransport transport_;
     nldev::Client client_{transport_};
     std::chrono::steady_clock::time_point looked_at_ports_ = {};
+    bool is_resync_due_ = false;      ///< a look at all devices failed
     int looks_due_ = 0;               ///< at all ports
     bool is_devlink_unknown_ = false; ///< it was not asked what there is
     bool is_devlink_due_ = false;     ///< it may be asked now

@@ -8,11 +8,13 @@ namespace rdmad {
 
 void KernelEvents::listen(nldev::Client& client)
 {
-    if (std::exchange(is_listening_, true))
+    if (is_listening_)
         return;
-    open(links_, priority::kernel, EventSocket::of_links(), [this] { hear_links(); });
+    is_listening_ = links_.socket || open(links_, priority::kernel, EventSocket::of_links(),
+                                          [this] { hear_links(); });
     if (const auto system = client.system(); system && system->has_monitor)
-        open(rdma_, priority::kernel, EventSocket::of_rdma(), [this] { hear_rdma(); });
+        is_listening_ &=
+            open(rdma_, priority::kernel, EventSocket::of_rdma(), [this] { hear_rdma(); });
 }
 
 void KernelEvents::listen_to_devlink(bool is_asked)
@@ -20,7 +22,7 @@ void KernelEvents::listen_to_devlink(bool is_asked)
     auto socket = EventSocket::of_devlink(is_asked);
     const bool has_none = !socket && socket.error().code == ENOENT;
     if (!has_none)
-        open(devlink_, priority::evidence, std::move(socket), [this] { hear_devlink(); });
+        (void)open(devlink_, priority::evidence, std::move(socket), [this] { hear_devlink(); });
 }
 
 void KernelEvents::end()
@@ -36,16 +38,21 @@ void KernelEvents::close(Ear& ear)
     ear.socket.reset();
 }
 
-void KernelEvents::open(Ear& ear, int64_t priority, Result<EventSocket> socket,
+bool KernelEvents::open(Ear& ear, int64_t priority, Result<EventSocket> socket,
                         EventSource::Callback on_event)
 {
-    if (!socket)
-        return callbacks_.on_trouble(socket.error());
+    if (!socket) {
+        callbacks_.on_trouble(socket.error());
+        return false;
+    }
     auto source = EventSource::io(event_, socket->fd(), priority, std::move(on_event));
-    if (!source)
-        return callbacks_.on_trouble(source.error());
+    if (!source) {
+        callbacks_.on_trouble(source.error());
+        return false;
+    }
     close(ear);
     ear = {std::move(*socket), std::move(*source)};
+    return true;
 }
 
 void KernelEvents::hear_rdma()

@@ -45,7 +45,8 @@ private:
         EventSource source;
     };
 
-    void open(Ear& ear, int64_t priority, Result<EventSocket> socket,
+    /// Returns false if that failed, which is told.
+    bool open(Ear& ear, int64_t priority, Result<EventSocket> socket,
               EventSource::Callback on_event);
     static void close(Ear& ear);
     void hear_rdma();
@@ -54,7 +55,7 @@ private:
 
     sd_event* event_;
     Callbacks callbacks_;
-    bool is_listening_ = false;
+    bool is_listening_ = false; ///< all that the kernel has is open
     Ear rdma_;
     Ear links_;
     Ear devlink_;

@@ -43,8 +43,8 @@ void Readiness::read()
 
 void Readiness::on_connected()
 {
-    for (const auto& guid : std::exchange(refused_, {}))
-        reached_.erase(guid);
+    for (const auto& [guid, order] : std::exchange(unconfirmed_, {}))
+        reached_[guid] = "";
 }
 
 void Readiness::settle(const ReadyPorts& ready)
@@ -69,10 +69,9 @@ void Readiness::reach(const std::string& guid, const std::string& node)
     (void)mkdir(directory_.c_str(), 0755);
     if (const auto outcome = replace_file(path(guid), path(".new"), node); !outcome)
         log::warning(log::id::device_trouble, outcome.error().message());
-    manager_->start(target_of(guid), [this, guid](const Result<uint32_t>& job) {
+    manager_->start(target_of(guid), [this, guid, order = note_order(guid)](const auto& job) {
         if (job)
-            return;
-        refused_.insert(guid);
+            return confirm(guid, order);
         log::notice(log::id::systemd_trouble,
                     target_of(guid) + " was not reached: " + job.error().context);
     });
@@ -81,9 +80,24 @@ void Readiness::reach(const std::string& guid, const std::string& node)
 void Readiness::leave(const std::string& guid)
 {
     reached_.erase(guid);
-    refused_.erase(guid);
     (void)unlink(path(guid).c_str());
-    manager_->stop(target_of(guid), [](const auto&) {});
+    manager_->stop(target_of(guid), [this, guid, order = note_order(guid)](const auto& job) {
+        if (job)
+            confirm(guid, order);
+    });
+}
+
+uint64_t Readiness::note_order(const std::string& guid)
+{
+    return unconfirmed_[guid] = ++last_order_;
+}
+
+/// An earlier order says nothing of a later one.
+void Readiness::confirm(const std::string& guid, uint64_t order)
+{
+    if (const auto found = unconfirmed_.find(guid);
+        found != unconfirmed_.end() && found->second == order)
+        unconfirmed_.erase(found);
 }
 
 ReadyPorts ready_ports(const Inventory& inventory, const lifecycle::Lifecycle& lives)

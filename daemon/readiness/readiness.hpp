@@ -6,7 +6,6 @@
 #include "daemon/systemd/orders.hpp"
 
 #include <map>
-#include <set>
 #include <string>
 
 namespace rdmad {
@@ -28,7 +27,7 @@ public:
     {
         manager_ = manager;
     }
-    /// What PID 1 refused, or did not hear as the connection broke, is asked for again.
+    /// What PID 1 refused, or did not answer before the connection changed, is asked for again.
     void on_connected();
     /// What is ready now, and nothing else.
     void settle(const ReadyPorts& ready);
@@ -37,13 +36,17 @@ private:
     void read();
     void reach(const std::string& guid, const std::string& node);
     void leave(const std::string& guid);
+    uint64_t note_order(const std::string& guid);
+    void confirm(const std::string& guid, uint64_t order);
     [[nodiscard]] std::string path(const std::string& guid) const;
 
     std::string directory_;
     systemd::Orders* manager_ = nullptr;
     bool is_read_ = false; ///< what an earlier rdmad has asked for
     ReadyPorts reached_;
-    std::set<std::string> refused_; ///< GUIDs
+    /// What was asked for last, by GUID, and PID 1 refused or did not answer.
+    std::map<std::string, uint64_t> unconfirmed_;
+    uint64_t last_order_ = 0;
 };
 
 /// Ports through which traffic can flow, of devices that have settled and are not held.

@@ -15,8 +15,7 @@ void Anchors::ask()
         if (anchors)
             return take_known(std::move(*anchors));
         log::warning(log::id::systemd_trouble, anchors.error().message());
-        has_failed_ = true;
-        events_.on_failed();
+        note_failure();
     });
 }
 
@@ -29,31 +28,39 @@ void Anchors::take_known(systemd::Orders::Anchors existing)
     events_.on_known(unclaimed_);
 }
 
+void Anchors::note_failure()
+{
+    has_failed_ = true;
+    events_.on_failed();
+}
+
 /// What failed may be there all the same: PID 1 is asked what it has.
 void Anchors::retry()
 {
-    if (std::exchange(has_failed_, false))
+    if (manager_ && manager_->is_connected() && std::exchange(has_failed_, false))
         ask();
 }
 
-/// Of one that is up it is the end, and of one that could not be made most likely that of an
-/// earlier one of its name. If its node is there, another one is made. When a device goes, all its
-/// anchors end, and no unit is looked at for them.
+/// Of one that is up it is the end, of one that was taken over while it started either, and of one
+/// that could not be made most likely that of an earlier one of its name. If its node is there,
+/// another one is made. When a device goes, all its anchors end, and no unit is looked at for them.
 void Anchors::on_job(const std::string& anchor)
 {
+    for (const auto& [unit, tied] : units_)
+        if (tied.is_kept && systemd::keeper_name(unit) == anchor)
+            return note_failure();
     const auto parts = systemd::parse_anchor_name(anchor);
     if (!parts || !inventory_.has_node(parts->index, parts->node))
         return;
     for (auto& [unit, tied] : units_) {
         const auto entry = tied.anchors.find(anchor);
-        if (entry == tied.anchors.end() || entry->second.state == State::starting)
+        if (entry == tied.anchors.end())
             continue;
         if (entry->second.state == State::failed) {
             tied.anchors.erase(entry);
             events_.on_changed(unit);
         } else {
-            has_failed_ = true;
-            events_.on_failed();
+            note_failure();
         }
         return;
     }
@@ -123,7 +130,7 @@ void Anchors::keep(const std::string& unit, Tied& tied)
         if (outcome || found == units_.end())
             return;
         found->second.is_kept = false;
-        has_failed_ = true;
+        note_failure();
         log::warning(log::id::anchor_failed, outcome.error().message(), {{log::field::unit, unit}});
     });
 }
@@ -131,7 +138,10 @@ void Anchors::keep(const std::string& unit, Tied& tied)
 void Anchors::make(const std::string& unit, Tied& tied, const systemd::Anchor& anchor,
                    const Member& member)
 {
-    departures_.expect(member.index, member.node);
+    const auto outcome = departures_.expect(member.index, member.node);
+    if (!outcome && !std::exchange(is_unnoted_, true))
+        log::warning(log::id::device_trouble,
+                     "udev cannot note when a device goes: " + outcome.error().message());
     tied.anchors[anchor.name] = {State::starting, member.index, member.node, anchor.group};
     manager_->start_anchor(anchor,
                            [this, unit, name = anchor.name, member](const Result<void>& outcome) {

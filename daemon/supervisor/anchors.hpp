@@ -44,7 +44,7 @@ public:
     {
         return is_known_;
     }
-    /// Some anchor could not be made, or was stopped: retry() tries again.
+    /// Some anchor or keeper could not be made, was stopped, or ended its start: retry() asks.
     [[nodiscard]] bool has_failed() const
     {
         return has_failed_;
@@ -79,6 +79,7 @@ private:
     };
 
     [[nodiscard]] systemd::Anchor anchor_of(const std::string& unit, const Member& member) const;
+    void note_failure();
     void take_known(systemd::Orders::Anchors existing);
     void keep(const std::string& unit, Tied& tied);
     void make(const std::string& unit, Tied& tied, const systemd::Anchor& anchor,
@@ -94,6 +95,7 @@ private:
     systemd::Orders* manager_ = nullptr;
     bool is_known_ = false;
     bool has_failed_ = false;
+    bool is_unnoted_ = false; ///< the journal knows that some removal will not be noted
     std::map<std::string, Tied> units_;
     std::set<std::string> told_; ///< anchors that could not be made, which the journal knows
     systemd::Orders::Anchors unclaimed_; ///< what PID 1 has, and nobody wanted yet

@@ -11,13 +11,17 @@ Departures::Departures(Removals removals) : removals_(std::move(removals))
         expected_.insert(index);
 }
 
-void Departures::expect(uint32_t index, const std::string& node)
+Result<void> Departures::expect(uint32_t index, const std::string& node)
 {
-    if (expected_.insert(index).second)
-        removals_.expect(index);
     // the node of an index can go and come back: ib_uverbs was loaded anew
     removals_.forget(index, node);
     seen_.erase({index, node});
+    if (expected_.contains(index))
+        return {};
+    if (auto outcome = removals_.expect(index); !outcome)
+        return outcome;
+    expected_.insert(index);
+    return {};
 }
 
 void Departures::see(uint32_t index, const std::string& node, uint64_t now)

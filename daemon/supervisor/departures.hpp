@@ -17,7 +17,8 @@ public:
     explicit Departures(Removals removals);
 
     /// Something is tied to a node that is there: what was known of its name is of another one.
-    void expect(uint32_t index, const std::string& node);
+    /// Fails if udev cannot note when it goes; the next call tries again.
+    [[nodiscard]] Result<void> expect(uint32_t index, const std::string& node);
     /// The node is gone; the first time counts.
     void see(uint32_t index, const std::string& node, uint64_t now);
     /// CLOCK_MONOTONIC in microseconds; 0: nobody knows.

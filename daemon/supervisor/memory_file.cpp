@@ -15,6 +15,8 @@ namespace {
 using Json = nlohmann::json;
 
 constexpr int version = 1;
+// more than a unit that is bound to all devices that there can be (256) fills
+constexpr size_t max_size = 4 << 20;
 constexpr std::array causes = {Stop::Cause::unplug,    Stop::Cause::prepare,
                                Stop::Cause::failure,   Stop::Cause::dependency,
                                Stop::Cause::condition, Stop::Cause::other};
@@ -134,7 +136,7 @@ std::string UnitRecords::path(const std::string& unit) const
 
 Result<UnitRecord> UnitRecords::read(const std::string& unit) const
 {
-    const auto text = read_file(path(unit));
+    const auto text = read_file(path(unit), max_size);
     if (!text && text.error().code == ENOENT)
         return UnitRecord();
     if (!text)

@@ -5,6 +5,7 @@
 #include "core/base/text.hpp"
 
 #include <array>
+#include <cerrno>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -15,10 +16,13 @@ std::string Removals::path(uint32_t index) const
     return directory_ + "/" + std::to_string(index);
 }
 
-void Removals::expect(uint32_t index) const
+Result<void> Removals::expect(uint32_t index) const
 {
+    const auto directory = path(index);
     (void)mkdir(directory_.c_str(), 0755);
-    (void)mkdir(path(index).c_str(), 0755);
+    if (mkdir(directory.c_str(), 0755) < 0 && errno != EEXIST)
+        return fail(errno, directory);
+    return {};
 }
 
 void Removals::forget(uint32_t index) const

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 #pragma once
 
+#include "core/base/result.hpp"
+
 #include <cstdint>
 #include <optional>
 #include <string>
@@ -17,7 +19,7 @@ public:
     explicit Removals(std::string directory) : directory_(std::move(directory)) {}
 
     /// From now on removals of the device's nodes are noted.
-    void expect(uint32_t index) const;
+    [[nodiscard]] Result<void> expect(uint32_t index) const;
     void forget(uint32_t index) const;
     void forget(uint32_t index, const std::string& node) const;
     /// The devices whose removals are noted.

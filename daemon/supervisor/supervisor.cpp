@@ -42,6 +42,14 @@ Supervisor::Supervisor(const Inventory& inventory, const Bindings& bindings, con
 
 // -- what is bound to what ------------------------------------------------------------------------
 
+void Supervisor::use(systemd::Orders* manager)
+{
+    manager_ = manager;
+    anchors_.use(manager);
+    for (const auto& [name, unit] : units_)
+        manager_->watch(name);
+}
+
 void Supervisor::on_device(const DeviceChange& change)
 {
     const auto& device = change.device;
@@ -226,7 +234,6 @@ void Supervisor::on_connected()
     for (auto& [name, unit] : units_) {
         // what was told over an earlier connection may be over
         unit.state.reset();
-        manager_->watch(name);
         manager_->refresh(name);
     }
     anchors_.ask();
@@ -546,12 +553,14 @@ void Supervisor::end_members(const std::string& name, BoundUnit& unit, const Has
     remember(name, unit, std::move(record));
 }
 
-/// One that is there and does not match any more has not gone.
+/// One that is there and does not match any more has not gone. Of a device that was never seen, and
+/// that the kernel does not tell of, nobody knows.
 void Supervisor::note_departures(const std::string& name, BoundUnit& unit)
 {
     end_members(name, unit, [this](const Member& member) {
         return !inventory_.has_node(member.index, member.node) &&
-               !inventory_.unanswered().contains(member.index);
+               (inventory_.devices().contains(member.index) ||
+                !inventory_.unanswered().contains(member.index));
     });
 }
 
@@ -581,8 +590,10 @@ Group Supervisor::group_of(const std::string& name, const BoundUnit& unit,
     for (const auto& member : unit.record.members) {
         if (member.binding != binding)
             continue;
-        if (is_present([&](const Member& other) { return member.is_same_appearance(other); }))
+        if (is_present([&](const Member& other) { return member.is_same_appearance(other); })) {
             group.has_kept = true;
+            group.has_tied = group.has_tied || !member.anchor.empty();
+        }
         if (member.removed)
             group.lost.push_back({member, is_present([&](const Member& other) {
                                       return member.is_same_port(other) ||
@@ -654,7 +665,11 @@ void Supervisor::act(const std::string& name, BoundUnit& unit, Action action)
         }
         log::warning(log::id::start_failed, name + " was not started: " + job.error().context,
                      {{log::field::unit, name}});
-        found->second.coming_result = "refused";
+        // whether one that is lost on its way got there, the next state of the unit tells
+        if (job.error().code == ETIMEDOUT || job.error().code == ECONNRESET)
+            found->second.state.reset();
+        else
+            found->second.coming_result = "refused";
         manager_->refresh(name);
     });
 }

@@ -55,11 +55,7 @@ public:
                Paths paths, Events events);
 
     /// manager must outlive the supervisor; without one nothing is done.
-    void use(systemd::Orders* manager)
-    {
-        manager_ = manager;
-        anchors_.use(manager);
-    }
+    void use(systemd::Orders* manager);
 
     void on_device(const DeviceChange& change);
     /// Another answer of Events::obstacle.

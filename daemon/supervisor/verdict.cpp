@@ -37,6 +37,7 @@ bool is_broken(const Group& group)
 /// within a run that was not seen.
 struct Window {
     uint64_t since = 0;
+    uint64_t tied_since = 0; ///< for what PID 1 stops the unit with
     uint64_t unused_since = 0;
     uint64_t until = 0;
 
@@ -46,7 +47,8 @@ struct Window {
     }
     [[nodiscard]] bool contains(const Loss& loss) const
     {
-        const auto first = was_used(loss) ? since : unused_since;
+        const auto used_since = loss.member.anchor.empty() ? since : tied_since;
+        const auto first = was_used(loss) ? used_since : unused_since;
         return removed(loss) == 0 || (removed(loss) >= first && !is_late(loss));
     }
 };
@@ -61,7 +63,7 @@ const Loss* culprit(const std::vector<Group>& groups, const Window& window)
         if (found == lost.end())
             continue;
         const bool has_other =
-            group.has_kept || std::any_of(lost.begin(), lost.end(),
+            group.has_tied || std::any_of(lost.begin(), lost.end(),
                                           [&](const Loss& loss) { return window.is_late(loss); });
         if (group.require == Require::all || !has_other)
             return &*found;
@@ -128,8 +130,12 @@ Stop stop_of(const Memory& memory, const Situation& situation, bool has_run)
     }
     // what went before a run did not end it, unless the run began too late
     const auto run_began = situation.unit.inactive_exit;
+    const auto since = memory.is_asked ? 0 : run_began;
+    // PID 1 may restart what failed of its port before it hears that the port went
+    const auto slack = memory.was_up ? std::min(since, failure_slack) : 0;
     blame_loss(stop, situation.groups,
-               {.since = memory.is_asked ? 0 : run_began,
+               {.since = since,
+                .tied_since = since - slack,
                 .unused_since = has_run ? run_began : situation.now_monotonic});
     return stop;
 }
@@ -180,7 +186,9 @@ void note_down(Memory& memory, const Situation& situation)
         note_stop(memory, situation, false);
     else if (memory.stop && is_failure(memory.stop->cause)) {
         blame_loss(*memory.stop, situation.groups,
-                   {.since = unit.inactive_exit, .unused_since = unit.inactive_exit});
+                   {.since = unit.inactive_exit,
+                    .tied_since = unit.inactive_exit,
+                    .unused_since = unit.inactive_exit});
         memory.is_wanted = memory.stop->cause == Stop::Cause::unplug;
     }
     memory.was_up = false;

@@ -63,6 +63,7 @@ struct Group {
     std::vector<Member> present = {};
     std::vector<Loss> lost = {};
     bool has_kept = false;                  ///< some port that the unit was tied to never went
+    bool has_tied = false;                  ///< and keeps PID 1 from stopping the unit
     std::vector<std::string> expected = {}; ///< GUIDs that the file names and that are not there
     bool is_anchored = false;               ///< PID 1 will stop the unit with its ports
 };

@@ -13,7 +13,7 @@ void Errand::begin(OnEnd on_end)
 {
     on_end_ = std::move(on_end);
     if (!manager_ || !manager_->is_connected())
-        return end(fail(ENOTCONN, "systemd"));
+        return std::exchange(on_end_, nullptr)(fail(ENOTCONN, "systemd"));
     // what an earlier run wrote does not count
     (void)unlink(record_.c_str());
     manager_->watch(unit_);
@@ -44,8 +44,7 @@ void Errand::on_connected()
 void Errand::end(const Result<std::string>& text)
 {
     job_.reset();
-    if (manager_)
-        manager_->unwatch(unit_);
+    manager_->unwatch(unit_);
     std::exchange(on_end_, nullptr)(text);
 }
 

@@ -180,12 +180,14 @@ Result<void> Manager::prepare()
     });
     auto impatience = EventSource::timer(event_, [this] { connect_directly(); });
     auto sweep = EventSource::deferred(event_, priority::work, [this] { spent_.clear(); });
-    for (auto* source : {&retry, &impatience, &sweep})
+    auto lost = EventSource::timer(event_, [this] { fetch_lost(); });
+    for (auto* source : {&retry, &impatience, &sweep, &lost})
         if (!*source)
             return tl::unexpected<Error>(std::move(*source).error());
     retry_ = std::move(*retry);
     impatience_ = std::move(*impatience);
     sweep_ = std::move(*sweep);
+    lost_ = std::move(*lost);
     return {};
 }
 
@@ -269,7 +271,7 @@ void Manager::use(std::unique_ptr<Connection> connection)
     pending_.clear();
     aliases_.clear();
     for (auto& [unit, watch] : watches_)
-        watch = {};
+        watch = {.watchers = watch.watchers};
     connection_ = std::move(connection);
     subscribe();
     sweep_.arm_now();
@@ -325,7 +327,7 @@ void Manager::end_job(sd_bus_message* message)
         if (pending->second.job == job)
             end_pending(unit, outcome == "done" ? Result<void>()
                                                 : fail(ECANCELED, unit + ": " + outcome));
-    } else if (parse_anchor_name(unit)) {
+    } else if (parse_anchor_name(unit) || unit.ends_with(keeper_suffix)) {
         events_.on_anchor_job(unit);
     } else {
         for (const auto& known : watched(unit))
@@ -347,16 +349,19 @@ std::vector<std::string> Manager::watched(const std::string& id) const
 
 void Manager::watch(const std::string& unit)
 {
-    const auto [found, is_new] = watches_.try_emplace(unit);
-    if (!is_new || !connection_)
-        return;
-    fetch(unit, found->second);
+    auto& watch = watches_[unit];
+    watch.watchers++;
+    if (connection_)
+        fetch(unit, watch);
 }
 
 void Manager::unwatch(const std::string& unit)
 {
-    if (watches_.erase(unit) > 0)
-        std::erase_if(aliases_, [&](const auto& alias) { return alias.second == unit; });
+    const auto found = watches_.find(unit);
+    if (found == watches_.end() || --found->second.watchers > 0)
+        return;
+    watches_.erase(found);
+    std::erase_if(aliases_, [&](const auto& alias) { return alias.second == unit; });
 }
 
 void Manager::refresh(const std::string& unit)
@@ -390,11 +395,24 @@ void Manager::take_state(const std::string& unit, Result<sd_bus_message*> reply)
     }
     if (reply) {
         const auto state = read_state(*reply);
+        found->second.is_lost = false;
         follow_alias(unit, found->second, state.id);
         events_.on_unit(unit, state);
         return;
     }
-    events_.on_trouble({reply.error().code, unit + ": " + reply.error().context});
+    // until it is known, nobody would ask again
+    lost_.arm(retry_delay);
+    if (!std::exchange(found->second.is_lost, true))
+        events_.on_trouble({reply.error().code, unit + ": " + reply.error().context});
+}
+
+void Manager::fetch_lost()
+{
+    if (!is_connected())
+        return;
+    for (auto& [unit, watch] : watches_)
+        if (watch.is_lost)
+            fetch(unit, watch);
 }
 
 void Manager::follow_alias(const std::string& unit, Watch& watch, const std::string& id)
@@ -511,14 +529,19 @@ void Manager::end_pending(const std::string& anchor, Result<void> outcome)
     pending.mapped().on_done(std::move(outcome));
 }
 
-/// Of one that waits, the job is remembered, so that it can be taken back.
+/// Of one that waits, the job is remembered, so that it can be taken back. One that is up waits for
+/// nothing, though nobody told of the end of its job.
 Manager::Anchors Manager::take_anchors(sd_bus_message* message)
 {
     Anchors anchors;
     for (const auto& [name, job] : read_anchors(message)) {
         anchors.emplace(name, job == 0);
-        if (job != 0)
-            pending_.try_emplace(name, Pending{[](const auto&) {}, job});
+        if (job == 0)
+            pending_.erase(name);
+        else
+            pending_.try_emplace(
+                name,
+                Pending{[this, name = name](const auto&) { events_.on_anchor_job(name); }, job});
     }
     return anchors;
 }

@@ -24,7 +24,7 @@ public:
         /// A job of a watched unit has ended.
         std::function<void(const std::string& unit, uint32_t job, const std::string& result)>
             on_job;
-        /// A job of an anchor that is up has ended.
+        /// A job of an anchor or a keeper has ended that was not asked for over this connection.
         std::function<void(const std::string& anchor)> on_anchor_job;
         std::function<void(const Error&)> on_trouble;
     };
@@ -46,9 +46,11 @@ public:
 
 private:
     struct Watch {
+        size_t watchers = 0;   ///< calls of watch() without an unwatch() yet
         std::string id = {};   ///< its own name, if it is watched by an alias
         bool is_asked = false; ///< the state is on its way
         bool is_stale = false; ///< and something changed since it was asked for
+        bool is_lost = false;  ///< the last question for it failed
     };
     /// An anchor whose job has not ended.
     struct Pending {
@@ -67,6 +69,7 @@ private:
     void subscribe();
     [[nodiscard]] std::vector<std::string> watched(const std::string& id) const;
     void fetch(const std::string& unit, Watch& watch);
+    void fetch_lost();
     void follow_alias(const std::string& unit, Watch& watch, const std::string& id);
     void take_state(const std::string& unit, Result<sd_bus_message*> reply);
     [[nodiscard]] Anchors take_anchors(sd_bus_message* message);
@@ -91,6 +94,7 @@ private:
     EventSource sweep_;
     EventSource retry_;
     EventSource impatience_;
+    EventSource lost_; ///< states are to be asked for again
 };
 
 } // namespace rdmad::systemd

@@ -25,8 +25,9 @@ public:
 
     [[nodiscard]] virtual bool is_connected() const = 0;
 
-    /// From now on its states are told, the first one at once.
+    /// From now on its states are told, the first one at once, though it is watched already.
     virtual void watch(const std::string& unit) = 0;
+    /// Takes back one watch(): the last one ends it.
     virtual void unwatch(const std::string& unit) = 0;
     /// Asks for the state of a watched unit once more.
     virtual void refresh(const std::string& unit) = 0;

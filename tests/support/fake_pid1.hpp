@@ -23,7 +23,9 @@ public:
     std::map<std::string, OnDone> pending = {};       ///< those that are on their way
     Result<uint32_t> job = 17U;                       ///< what a start gives
     Result<uint32_t> stop_job = 18U;
-    bool answers_stops = true; ///< not: it has not read them yet
+    bool answers_starts = true; ///< not: it has not read them yet
+    bool answers_stops = true;
+    std::map<std::string, int> watchers = {}; ///< of units that are watched
 
     /// What was asked since the last time, but for questions.
     std::vector<std::string> take()
@@ -41,16 +43,23 @@ public:
     {
         return is_there;
     }
-    void watch(const std::string& /*unit*/) override {}
+    void watch(const std::string& unit) override
+    {
+        watchers[unit]++;
+    }
     void unwatch(const std::string& unit) override
     {
+        REQUIRE(watchers[unit] > 0);
+        if (--watchers[unit] == 0)
+            watchers.erase(unit);
         asked.push_back("unwatch " + unit);
     }
     void refresh(const std::string& /*unit*/) override {}
     void start(const std::string& unit, OnJob on_job) override
     {
         asked.push_back("start " + unit);
-        on_job(job);
+        if (answers_starts)
+            on_job(job);
     }
     void stop(const std::string& unit, OnJob on_job) override
     {

@@ -107,6 +107,35 @@ TEST_CASE("what systemd refused, or was not there for, is asked for when it is b
     CHECK(bench.settle({{opa, node}}).empty());
 }
 
+TEST_CASE("what systemd did not answer before the connection changed is asked for again",
+          "[readiness]")
+{
+    Bench bench;
+    bench.pid1.answers_starts = bench.pid1.answers_stops = false;
+    const List start = {"start rdma-port-ready@0011750101000001.target"};
+    const List stop = {"stop rdma-port-ready@0011750101000001.target"};
+    CHECK(bench.settle({{opa, node}}) == start);
+    bench.readiness->on_connected();
+    CHECK(bench.settle({{opa, node}}) == start);
+    // nobody knows whether that got there
+    bench.readiness->on_connected();
+    CHECK(bench.settle({}) == stop);
+    bench.readiness->on_connected();
+    CHECK(bench.settle({}) == stop);
+    bench.pid1.answers_stops = true;
+    bench.readiness->on_connected();
+    CHECK(bench.settle({}) == stop);
+    bench.readiness->on_connected();
+    CHECK(bench.settle({}).empty());
+    // the port was back before the stop was answered
+    bench.pid1.answers_starts = true;
+    bench.pid1.answers_stops = false;
+    CHECK(bench.settle({{opa, node}}) == start);
+    CHECK(bench.settle({}) == stop);
+    bench.readiness->on_connected();
+    CHECK(bench.settle({{opa, node}}) == start);
+}
+
 TEST_CASE("a port is ready if it can be used and its device has settled", "[readiness]")
 {
     const FixtureTree sys;

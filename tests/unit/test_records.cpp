@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
+#include "daemon/supervisor/departures.hpp"
 #include "daemon/supervisor/memory_file.hpp"
 #include "daemon/supervisor/removals.hpp"
 #include "tests/support/fixture_tree.hpp"
@@ -197,6 +198,18 @@ TEST_CASE("records of units are files that are called like them", "[records]")
     CHECK(must(records.read(unit)) == full());
 }
 
+TEST_CASE("a record of a unit with as many devices as there can be is read", "[records]")
+{
+    const FixtureTree run;
+    const UnitRecords records(run.path("units"));
+    UnitRecord record;
+    for (int i = 0; i < 256; i++)
+        record.members.push_back(member("0002c90300000a01"));
+    must(records.write("a.service", record));
+    REQUIRE(run.read("units/a.service").size() > 65536);
+    CHECK(must(records.read("a.service")) == record);
+}
+
 TEST_CASE("a record is replaced in one step", "[records]")
 {
     const FixtureTree run;
@@ -217,7 +230,7 @@ TEST_CASE("a record that cannot be read is an error that names it", "[records]")
     const UnitRecords records(run.path("units"));
     run.directory("units/folder.service");
     run.file("units/empty.service", "");
-    run.file("units/large.service", full_text() + std::string(65536, ' '));
+    run.file("units/large.service", full_text() + std::string(4 << 20, ' '));
     const auto [unit, code] = GENERATE(table<std::string, int>(
         {{"folder.service", EISDIR}, {"empty.service", EBADMSG}, {"large.service", EFBIG}}));
     const auto record = records.read(unit);
@@ -246,15 +259,29 @@ TEST_CASE("removals are noted for the devices that somebody expects them of", "[
     const FixtureTree run;
     const Removals removals(run.path("bound"));
     CHECK(removals.expected().empty());
-    removals.expect(7);
-    removals.expect(7);
-    removals.expect(4294967295);
+    must(removals.expect(7));
+    must(removals.expect(7));
+    must(removals.expect(4294967295));
     run.directory("bound/x");
     run.directory("bound/4294967296");
     auto expected = removals.expected();
     std::sort(expected.begin(), expected.end());
     CHECK(expected == std::vector<uint32_t>{7, 4294967295});
     CHECK(run.exists("bound/7"));
+}
+
+TEST_CASE("removals that cannot be noted are an error, and tried again", "[removals]")
+{
+    const FixtureTree run;
+    run.file("bound", "");
+    Departures departures(Removals(run.path("bound")));
+    const auto outcome = departures.expect(7, "uverbs0");
+    REQUIRE(error_of(outcome) == ENOTDIR);
+    CHECK(outcome.error().context == run.path("bound/7"));
+    CHECK(error_of(departures.expect(7, "uverbs0")) == ENOTDIR);
+    run.remove("bound");
+    must(departures.expect(7, "uverbs0"));
+    CHECK(run.list("bound") == List{"7"});
 }
 
 TEST_CASE("the time of a removal is what its link points to", "[removals]")
@@ -285,8 +312,8 @@ TEST_CASE("notes of a device go with it", "[removals]")
 {
     const FixtureTree run;
     const Removals removals(run.path("bound"));
-    removals.expect(7);
-    removals.expect(8);
+    must(removals.expect(7));
+    must(removals.expect(8));
     run.link("bound/7/uverbs0", "12");
     run.link("bound/7/umad0", "13");
     removals.forget(7);

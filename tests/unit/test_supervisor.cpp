@@ -50,6 +50,7 @@ struct Bench {
     sysfs::Directory root = sys.root();
     FakePid1 pid1;
     std::map<uint32_t, Obstacle> obstacles;
+    int works = 0; ///< how often the supervisor wanted to be settled
     Bindings bindings{run.path()};
     std::optional<Inventory> inventory;
     std::optional<Supervisor> supervisor;
@@ -86,7 +87,7 @@ struct Bench {
             Supervisor::Events{
                 .on_unit = [](const auto&, const auto&) {},
                 .obstacle = [this](uint32_t index, const auto&) { return obstacles[index]; },
-                .on_work = [] {}});
+                .on_work = [this] { works++; }});
         must(inventory->resync(nodes));
         bindings.read();
         supervisor->on_bindings();
@@ -410,6 +411,84 @@ TEST_CASE("an anchor that could not be made is tried again, but not at once", "[
     CHECK(bench.pid1.take().empty());
 }
 
+TEST_CASE("a keeper that could not be made, or that somebody stopped, is looked after at once",
+          "[supervisor]")
+{
+    Bench bench;
+    bench.bind(opa_match, "Unit=a.service");
+    bench.tell("a.service", never_ran());
+    const auto keeper = systemd::keeper_name("a.service");
+    const auto works = bench.works;
+    if (GENERATE(true, false)) {
+        bench.finish(keeper, fail(ENOMEM, "no"));
+    } else {
+        bench.finish(keeper);
+        CHECK_FALSE(bench.supervisor->has_failed());
+        bench.supervisor->on_anchor_job(systemd::keeper_name("z.service"));
+        CHECK_FALSE(bench.supervisor->has_failed());
+        bench.supervisor->on_anchor_job(keeper);
+    }
+    CHECK(bench.supervisor->has_failed());
+    CHECK(bench.works > works);
+    bench.pid1.kept.clear();
+    bench.supervisor->retry();
+    bench.supervisor->settle();
+    CHECK(bench.pid1.kept == std::set<std::string>{"a.service"});
+}
+
+TEST_CASE("an anchor that was taken over while it started is up, or made again, when its job ends",
+          "[supervisor]")
+{
+    Bench bench;
+    bench.bind(opa_match, "Unit=a.service");
+    bench.plug(opa);
+    bench.pid1.existing = {{opa_anchor, false}};
+    bench.restart({Bench::event("", opa)});
+    bench.tell("a.service", running());
+    bench.pid1.take();
+    const bool is_up = GENERATE(true, false);
+    bench.pid1.existing.clear();
+    if (is_up)
+        bench.pid1.existing = {{opa_anchor, true}};
+    bench.supervisor->on_anchor_job(opa_anchor);
+    CHECK(bench.supervisor->has_failed());
+    bench.supervisor->retry();
+    bench.supervisor->settle();
+    CHECK(bench.anchor_of("a.service") == (is_up ? opa_anchor : ""));
+    CHECK(bench.pid1.take() == (is_up ? List() : List{"anchor "s + opa_anchor}));
+}
+
+TEST_CASE("anchors are not asked for while PID 1 does not hear", "[supervisor]")
+{
+    Bench bench;
+    bench.bind(opa_match, "Unit=a.service");
+    bench.plug(opa);
+    bench.finish(opa_anchor, fail(ENOMEM, "no"));
+    bench.pid1.take();
+    bench.pid1.is_there = false;
+    bench.supervisor->retry();
+    CHECK(bench.supervisor->has_failed());
+    bench.pid1.is_there = true;
+    bench.supervisor->retry();
+    bench.supervisor->settle();
+    CHECK_FALSE(bench.supervisor->has_failed());
+    CHECK(bench.pid1.take() == List{"anchor "s + opa_anchor});
+}
+
+TEST_CASE("a bound unit is watched once, however often PID 1 is connected to", "[supervisor]")
+{
+    Bench bench;
+    bench.bind(opa_match, "Unit=a.service");
+    bench.supervisor->on_connected();
+    CHECK(bench.pid1.watchers == std::map<std::string, int>{{"a.service", 1}});
+    bench.pid1.watchers.clear();
+    bench.restart({});
+    CHECK(bench.pid1.watchers == std::map<std::string, int>{{"a.service", 1}});
+    bench.run.remove("etc");
+    bench.reload();
+    CHECK(bench.pid1.watchers.empty());
+}
+
 // -- starts ---------------------------------------------------------------------------------------
 
 TEST_CASE("a unit is started after it is tied", "[supervisor]")
@@ -484,6 +563,37 @@ TEST_CASE("what the administrator stopped is not started by a return", "[supervi
     bench.kernel.return_as(opa, 7);
     bench.plug(7);
     CHECK(bench.pid1.take() == List{"anchor rdmad-a.service:7:uverbs7.slice"});
+}
+
+TEST_CASE("a port that goes while the driver cannot tell of it stops its unit", "[supervisor]")
+{
+    Bench bench;
+    bench.run_with_opa();
+    // the netdev of the port has gone
+    bench.kernel.refuse_port(opa, 1);
+    CHECK_FALSE(bench.inventory->refresh(opa));
+    bench.note_removal(opa, 1000);
+    bench.inventory->handle(Bench::event("remove", opa));
+    REQUIRE(bench.inventory->unanswered().contains(opa));
+    bench.supervisor->settle();
+    bench.tell("a.service", down(2000));
+    CHECK(bench.record("a.service").memory.stop->cause == Stop::Cause::unplug);
+    CHECK(bench.record("a.service").memory.is_wanted);
+}
+
+TEST_CASE("a port that the unit is not tied to yet does not keep it up", "[supervisor]")
+{
+    Bench bench;
+    bench.bind("Device=mixed opa", "Unit=a.service\nRequire=any");
+    bench.plug(0);
+    bench.finish("rdmad-a.service:0:uverbs0:50\\x2da.binding.slice");
+    bench.tell("a.service", running());
+    bench.plug(opa);
+    bench.pid1.take();
+    bench.unplug(0, 1000);
+    bench.tell("a.service", down(2000));
+    CHECK(bench.record("a.service").memory.stop->cause == Stop::Cause::unplug);
+    CHECK(bench.pid1.take() == List{"start a.service"});
 }
 
 TEST_CASE("what ran unseen until its port went is started by the return", "[supervisor]")
@@ -633,6 +743,30 @@ TEST_CASE("a start that PID 1 does not carry out is told apart from a failure", 
     CHECK(bench.reason("a.service") ==
           (is_skipped ? "is left alone: its condition was not met"
                       : "is left alone: a unit that it requires could not start"));
+}
+
+TEST_CASE("a start that PID 1 did not answer is asked for again once the unit is known",
+          "[supervisor]")
+{
+    Bench bench;
+    bench.pid1.job = fail(ETIMEDOUT, "no reply");
+    bench.start_with_opa();
+    bench.pid1.take();
+    bench.pid1.job = 17U;
+    SECTION("it did not get there")
+    {
+        bench.tell("a.service", never_ran());
+        CHECK(bench.pid1.take() == List{"start a.service"});
+    }
+    SECTION("it is under way")
+    {
+        auto starting = never_ran();
+        starting.has_job = true;
+        bench.tell("a.service", starting);
+        CHECK(bench.pid1.take().empty());
+        CHECK(bench.reason("a.service") == "is being started");
+    }
+    CHECK(bench.record("a.service").memory.is_wanted);
 }
 
 TEST_CASE("only the end of the start that rdmad asked for counts", "[supervisor]")

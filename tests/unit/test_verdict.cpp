@@ -231,6 +231,29 @@ TEST_CASE("a unit that was stopped while it started went down with its last chan
     CHECK(cause_of(look(memory, unit, {bereft(ended + 1)})) == Stop::Cause::other);
 }
 
+TEST_CASE(
+    "a service that fails of its port, and that PID 1 restarts once, was stopped by the unplug",
+    "[verdict]")
+{
+    // udev noted the removal, and PID 1 has restarted the service before it stops it
+    auto state = down();
+    state.active_exit = ended - 2 * second;
+    state.inactive_exit = ended - second;
+    auto group = bereft(ended - 2 * second);
+    auto& member = group.lost[0].member;
+    member.anchor = "rdmad-a.service:1:uverbs0.slice";
+    CHECK(cause_of(look(of_running(), state, {group})) == Stop::Cause::unplug);
+    // what it is not tied to does not have PID 1 stop it
+    member.anchor.clear();
+    CHECK(cause_of(look(of_running(), state, {group})) == Stop::Cause::other);
+    // nor what went long before
+    member.anchor = "rdmad-a.service:1:uverbs0.slice";
+    member.removed = state.inactive_exit - 5 * second - 1;
+    CHECK(cause_of(look(of_running(), state, {group})) == Stop::Cause::other);
+    member.removed = state.inactive_exit - 5 * second;
+    CHECK(cause_of(look(of_running(), state, {group})) == Stop::Cause::unplug);
+}
+
 TEST_CASE("what an administrator stopped before the unplug stays stopped", "[verdict]")
 {
     const auto stopped = look(of_running(), down(), {satisfied()});
@@ -396,10 +419,11 @@ TEST_CASE("a port that ended a run that nobody saw is waited for at once", "[ver
 
 TEST_CASE("where one port would do, all that it ran with had to go", "[verdict]")
 {
-    const auto any = [](std::vector<Loss> losses, bool has_kept) {
+    const auto any = [](std::vector<Loss> losses, bool has_tied) {
         return Group{.require = Require::any,
                      .lost = std::move(losses),
-                     .has_kept = has_kept,
+                     .has_kept = true,
+                     .has_tied = has_tied,
                      .is_anchored = true};
     };
     const Loss before = lost(port("a"), ended - 1);

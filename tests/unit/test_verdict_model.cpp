@@ -150,6 +150,26 @@ public:
         look();
         return true;
     }
+    /// The unit fails of the port that goes, and PID 1 restarts it before it hears of the removal.
+    bool crash()
+    {
+        if (!is_active() || !present_)
+            return false;
+        const auto outlives = outlives_;
+        const auto& seen = record_.memory;
+        const bool is_seen = seen.was_up && seen.began == unit_.inactive_exit;
+        go();
+        go_down("failed");
+        clock_ += second;
+        begin(false);
+        outlives_ = outlives;
+        hear_of_removal(index());
+        // of two runs that nobody saw PID 1 tells of one
+        if (!is_seen)
+            wanted_ = Wanted::unknown;
+        look();
+        return true;
+    }
     /// A stop that took its time is done.
     bool finish()
     {
@@ -383,6 +403,7 @@ constexpr std::array alphabet = {
     Letter{"stop", &World::stop},        Letter{"fail", &World::fail},
     Letter{"break", &World::break_down}, Letter{"finish", &World::finish},
     Letter{"die", &World::die},          Letter{"restart", &World::restart},
+    Letter{"crash", &World::crash},
 };
 
 size_t worlds = 0;
