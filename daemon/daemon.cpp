@@ -575,7 +575,7 @@ void Daemon::plan_refresh()
 
 bool Daemon::is_idle() const
 {
-    return inventory_.devices().empty() && inventory_.unanswered().empty() &&
+    return !is_resync_due_ && inventory_.devices().empty() && inventory_.unanswered().empty() &&
            lives_.removing().empty() && server_.connection_count() == 0 && recovery_.is_idle();
 }
 

@@ -138,10 +138,10 @@ void Anchors::keep(const std::string& unit, Tied& tied)
 void Anchors::make(const std::string& unit, Tied& tied, const systemd::Anchor& anchor,
                    const Member& member)
 {
-    const auto outcome = departures_.expect(member.index, member.node);
-    if (!outcome && !std::exchange(is_unnoted_, true))
+    const auto expected = departures_.expect(member.index, member.node);
+    if (!expected && !std::exchange(is_unnoted_, true))
         log::warning(log::id::device_trouble,
-                     "udev cannot note when a device goes: " + outcome.error().message());
+                     "udev cannot note when a device goes: " + expected.error().message());
     tied.anchors[anchor.name] = {State::starting, member.index, member.node, anchor.group};
     manager_->start_anchor(anchor,
                            [this, unit, name = anchor.name, member](const Result<void>& outcome) {
