@@ -103,7 +103,7 @@ Result<std::string> explain_name(const Context& context, uint32_t index)
         text += problem + "\n";
     auto end = explain_outcome(context, inputs.input, identity.device, decision);
     if (!names_asked_of_kernel(inputs.host.kernel_command_line).are_given)
-        end += "But rdmad.names=0 on the kernel command line keeps rdmad from renaming it.\n";
+        end += "rdmad.names=0 on the kernel command line keeps rdmad from renaming any device.\n";
     if (!decision.file)
         return text + "No .link file matches it.\n" + end;
     text += "Matched by " + decision.file->path + ", naming scheme " +
