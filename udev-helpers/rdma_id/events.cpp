@@ -148,8 +148,7 @@ bool follow_removal(const sysfs::Directory& root, const Paths& paths, const Even
     const auto node = node_of(event("SUBSYSTEM").value_or(""), sysname);
     if (!node)
         return true;
-    const auto past =
-        past_claims(*node, sysname, [&](const char* key) { return event(key).value_or(""); });
+    const auto past = past_claims(*node, sysname, event);
     if (!past)
         return *node != Node::device;
     note_removal(paths, past->index, devpath);

@@ -77,9 +77,8 @@ std::string explain_outcome(const Context& context, const DecisionInput& input,
 /// Returns the properties that udev recorded in the last event of an RDMA device.
 EventProperties recorded_properties(const std::string& name, const std::string& udev_run)
 {
-    return [record = UdevRecord::read(udev_run, "+infiniband:" + name)](const std::string& key) {
-        return record ? record->property(key) : std::nullopt;
-    };
+    return [record = UdevRecord::read(udev_run, UdevRecord::id_of_device(name))](
+               const std::string& key) { return record ? record->property(key) : std::nullopt; };
 }
 
 } // namespace

@@ -75,8 +75,9 @@ Result<Names> names_of(const Identity& identity, Claims& claims)
     return names;
 }
 
-std::optional<PastClaims> past_claims(Node node, std::string sysname, const PropertyOf& property)
+std::optional<PastClaims> past_claims(Node node, std::string sysname, const EventProperties& last)
 {
+    const auto property = [&](const char* key) { return last(key).value_or(""); };
     const auto index = text::parse_u32(property("ID_RDMA_INDEX"));
     if (!index)
         return std::nullopt;
@@ -98,12 +99,11 @@ void release_past_claims(const sysfs::Directory& root, const Identity& identity,
 {
     if (identity.node == Node::device)
         return;
-    const auto number = root.read(class_path(identity.node, identity.sysname) + "/dev");
-    const auto record = UdevRecord::read(udev_run, "c" + number.text);
+    const auto record = UdevRecord::read_node(udev_run, root, identity.node, identity.sysname);
     if (!record)
         return;
     auto past = past_claims(identity.node, identity.sysname,
-                            [&](const char* key) { return record->property(key).value_or(""); });
+                            [&](const std::string& key) { return record->property(key); });
     if (!past)
         return;
     // where a port had a GUID there was no claim by that of the device

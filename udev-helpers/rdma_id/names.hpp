@@ -2,9 +2,8 @@
 #pragma once
 
 #include "udev-helpers/rdma_id/claims.hpp"
+#include "udev-helpers/rdma_id/context.hpp"
 #include "udev-helpers/rdma_id/properties.hpp"
-
-#include <functional>
 
 namespace rdmad::rdma_id {
 
@@ -16,13 +15,10 @@ namespace rdmad::rdma_id {
 /// Returns the links and aliases of a node, without those that another node has a better claim to.
 [[nodiscard]] Result<Names> names_of(const Identity& identity, Claims& claims);
 
-/// Returns the value of a udev property, empty if there is none.
-using PropertyOf = std::function<std::string(const char* key)>;
-
 /// Returns what a node, or a device with its nodes, may have claimed, by what its last event told.
 /// Returns nullopt if none has succeeded.
 [[nodiscard]] std::optional<PastClaims> past_claims(Node node, std::string sysname,
-                                                    const PropertyOf& property);
+                                                    const EventProperties& last);
 
 /// Releases what earlier events of a node claimed and this one does not: the GUID of its port has
 /// changed. Gives the node a second event then.

@@ -72,8 +72,8 @@ public:
 private:
     void refresh(const Identity& node, const std::string& sysname) const
     {
-        const auto number = context_.root.read(class_path(node.node, sysname) + "/dev").text;
-        const auto record = UdevRecord::read(context_.paths.udev, "c" + number);
+        const auto record =
+            UdevRecord::read_node(context_.paths.udev, context_.root, node.node, sysname);
         if (record ? !is_current(*record, node, old_name_) : unrecorded_ == Unrecorded::refresh)
             trigger(context_.root, node.node, sysname);
     }
@@ -92,8 +92,7 @@ void forget_old_name(const sysfs::Directory& root, std::string_view old_devpath,
     const std::string name(sysfs::last_component(old_devpath));
     if (!naming::is_safe_name(name) || root.contains("class/infiniband/" + name))
         return;
-    // the entry of a device without a number (device_get_device_id(), libsystemd/sd-device)
-    const std::string entry = "+infiniband:" + name;
+    const auto entry = UdevRecord::id_of_device(name);
     unlink((udev_run + "/data/" + entry).c_str());
     const auto tags = udev_run + "/tags";
     for (const auto& tag : names_in(tags))
@@ -130,7 +129,7 @@ Result<void> refresh_nodes(const Context& context, const Identity& identity,
 void refresh_device(const Context& context, const Identity& identity)
 {
     const auto& name = identity.device.name;
-    const auto record = UdevRecord::read(context.paths.udev, "+infiniband:" + name);
+    const auto record = UdevRecord::read(context.paths.udev, UdevRecord::id_of_device(name));
     // without one its event is being processed, and may have read what was before
     if (!record || !is_current(*record, identity, ""))
         trigger(context.root, Node::device, name);

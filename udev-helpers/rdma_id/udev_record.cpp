@@ -12,6 +12,13 @@ std::optional<UdevRecord> UdevRecord::read(const std::string& udev_run, const st
     return text ? std::optional(UdevRecord(std::move(*text))) : std::nullopt;
 }
 
+std::optional<UdevRecord> UdevRecord::read_node(const std::string& udev_run,
+                                                const sysfs::Directory& root, Node node,
+                                                const std::string& sysname)
+{
+    return read(udev_run, "c" + root.read(class_path(node, sysname) + "/dev").text);
+}
+
 std::optional<std::string> UdevRecord::property(const std::string& key) const
 {
     const auto wanted = "E:" + key + "=";

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 #pragma once
 
+#include "udev-helpers/rdma_id/subject.hpp"
+
 #include <optional>
 #include <string>
 #include <string_view>
@@ -15,6 +17,17 @@ public:
     /// has neither. None if there is none.
     [[nodiscard]] static std::optional<UdevRecord> read(const std::string& udev_run,
                                                         const std::string& id);
+
+    /// Returns the record of a node, nullopt if there is none. root is /sys.
+    [[nodiscard]] static std::optional<UdevRecord> read_node(const std::string& udev_run,
+                                                             const sysfs::Directory& root,
+                                                             Node node, const std::string& sysname);
+    /// Returns the id of an RDMA device, which has no number: udev has it by name
+    /// (device_get_device_id(), libsystemd/sd-device).
+    [[nodiscard]] static std::string id_of_device(const std::string& name)
+    {
+        return "+infiniband:" + name;
+    }
 
     [[nodiscard]] std::optional<std::string> property(const std::string& key) const;
     /// Whether it holds a text anywhere.
