@@ -78,8 +78,8 @@ class Lab:
         """An adapter into slot 1 to 8, over PCI; options as in tests/kmod/rdma_mock.c."""
         self.mock(f'pci 0000:0{slot}:00.0 {options}')
         self.vm.qmp('device_add', driver='edu', bus=f'rp{slot}', id=f'slot{slot}')
-        self.until(f'slot {slot} has an RDMA device',
-                   lambda: self.vm.code(f'ls /sys/bus/pci/devices/0000:0{slot}:00.0/infiniband/*/node_guid') == 0)
+        # the driver lists it once the kernel has sent the event of the device, which comes after those of its nodes
+        self.until(f'slot {slot} has an RDMA device', lambda: self.vm.code(f'grep -q " 0000:0{slot}:00.0$" /dev/rdma_mock') == 0)
         self.settle()
 
     def unplug(self, slot, timeout=DEADLINE):
