@@ -228,9 +228,9 @@ void Walk::leave(Time now)
     if (is_away(life_.state))
         return;
     life_.went = now;
-    life_.cause = life_.is_prepared ? Cause::administrator : Cause::unknown;
-    if (life_.is_recovering)
-        life_.cause = Cause::error_recovery;
+    life_.cause = life_.is_recovering ? Cause::error_recovery : Cause::unknown;
+    if (life_.is_prepared)
+        life_.cause = Cause::administrator;
     life_.is_judged = false;
     if (life_.cause != Cause::administrator)
         return enter(State::grace, now);

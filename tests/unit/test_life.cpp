@@ -171,6 +171,8 @@ TEST_CASE("what an administrator has prepared is not expected back", "[life]")
     story.plug();
     story.happen(Kind::drain);
     CHECK_FALSE(may_start(story.life));
+    // whatever follows
+    story.happen(Event{.kind = Kind::recovery, .flag = GENERATE(false, true)});
     story.happen(Kind::removing);
     story.happen(Kind::gone);
     CHECK(story.life.state == State::lost);
