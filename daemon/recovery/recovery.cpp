@@ -8,7 +8,6 @@
 #include <algorithm>
 #include <cerrno>
 #include <sys/stat.h>
-#include <unistd.h>
 #include <utility>
 
 namespace rdmad::recovery {
@@ -31,10 +30,13 @@ Recovery::Recovery(const std::string& directory, Settings settings, Tell tell)
       errand_("rdmad-recovery.service", directory + "/report", max_report)
 {
     (void)mkdir(directory.c_str(), 0755);
-    // until systemd has told of the server, it is as the rdmad before knew it
-    if (const auto text = read_file(orders_ + "/last"); text)
-        if (const auto order = parse_order(*text); order)
+    // what the rdmad before knew; of the server, until systemd has told
+    if (const auto text = read_file(orders_ + "/last"); text) {
+        if (auto order = parse_order(*text); order) {
             has_nfs_server_ = order->has_nfs_server;
+            connected_ = std::move(order->devices);
+        }
+    }
 }
 
 void Recovery::use(systemd::Orders* manager)
@@ -57,9 +59,7 @@ void Recovery::settle(const std::set<uint32_t>& ready)
 {
     if (!manager_ || !manager_->is_connected() || ready == ready_.value_or(std::set<uint32_t>()))
         return;
-    const auto before = std::exchange(ready_, ready).value_or(std::set<uint32_t>());
-    has_left_ |= !std::includes(ready.begin(), ready.end(), before.begin(), before.end());
-    has_newcomer_ |= !std::includes(before.begin(), before.end(), ready.begin(), ready.end());
+    ready_ = ready;
     tries_ = 0;
     restore();
 }
@@ -122,8 +122,6 @@ void Recovery::add(Task task)
 void Recovery::begin()
 {
     const auto& task = tasks_.front();
-    // of a boot the first
-    has_left_ |= access(orders_.c_str(), F_OK) < 0;
     const Order order = {task.mode, task.devices, settings_.kinds, has_nfs_server_};
     const auto outcome = write_record(orders_, "last", format_order(order));
     const auto on_end = [this](const Result<std::string>& text) { end(tasks_.front(), text); };
@@ -165,9 +163,13 @@ void Recovery::take(const Task& task, const Report& report)
     is_missing_ = std::any_of(report.targets.begin(), report.targets.end(), [](const auto& target) {
         return target.state != Target::State::up && target.state != Target::State::restored;
     });
-    // what the newcomer is for has been put back by the run that knew of it
-    if (task.devices != ready_ || !std::exchange(has_newcomer_, false) ||
-        !std::exchange(has_left_, false) || !settings_.nvme_host || !report.connects_nvme)
+    // what a newcomer is for has been put back by the run that knew of it
+    if (task.devices != ready_)
+        return;
+    const auto before = std::exchange(connected_, task.devices);
+    const bool has_newcomer =
+        !std::includes(before.begin(), before.end(), task.devices.begin(), task.devices.end());
+    if (!has_newcomer || !settings_.nvme_host || !report.connects_nvme)
         return;
     manager_->start(nvme_service, [](const Result<uint32_t>& job) {
         if (!job)

@@ -65,8 +65,7 @@ private:
     systemd::Errand errand_;
     std::deque<Task> tasks_;                  ///< the first is under way
     std::optional<std::set<uint32_t>> ready_; ///< none: nothing was ever ready
-    bool has_newcomer_ = false;               ///< hosts have not been connected since
-    bool has_left_ = false;                   ///< a device went since they were connected
+    std::set<uint32_t> connected_;            ///< those of them that hosts were connected over
     bool is_missing_ = false;                 ///< the last restore left something
     bool has_failed_ = false;                 ///< it did not come to its end
     bool has_nfs_server_ = false;
