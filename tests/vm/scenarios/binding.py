@@ -141,6 +141,34 @@ def a_service_that_systemd_does_not_start_is_left_alone_and_says_why(suite):
         l.expect('starts', _starts(l, names), [2, 2])
 
 
+def a_service_that_dies_of_its_device_runs_again_with_it(suite):
+    """It ends before PID 1 hears of the removal, and Restart= of its own starts it in vain or keeps PID 1 from stopping it."""
+    with lab(suite) as l:
+        restarts = {'dies': 'Restart=no', 'retries': 'Restart=always\nRestartSec=50ms', 'waits': 'Restart=on-failure\nRestartSec=20'}
+        services = [f'{name}.service' for name in restarts]
+        _counted(l, restarts)
+        for name, restart in restarts.items():
+            l.run(f'mkdir -p /etc/systemd/system/{name}.service.d')
+            l.vm.put(f'[Service]\n{restart}\nExecStart=\nExecStart=/bin/sh -c "node=$$(realpath -e /dev/infiniband/by-port-guid/{A}/uverbs) '
+                     '|| exit; while [ -e $$node ]; do sleep 0.02; done; exit 1"\n', f'/etc/systemd/system/{name}.service.d/10.conf')
+        l.bind('50-all', f'PortGUID={A}', 'Unit=' + ' '.join(services))
+        l.reload_bindings()
+        l.plug(1, ADAPTER)
+        l.until_states(_all(services, 'active'))
+        for slot in (1, 2):
+            l.unplug(slot)
+            l.until('all have ended', lambda: not set(l.states(*services)) - {'inactive', 'failed'})
+            l.plug(3 - slot, ADAPTER)
+            l.until_states(_all(services, 'active'))
+        l.expect('starts of the one that systemd does not restart', l.starts('dies'), 3)
+        # it fails for a reason of its own: that is its own affair, or its Restart='s
+        l.run('systemctl kill -s KILL dies.service')
+        l.stays('after a failure of its own', lambda: l.states('dies'), ['failed'], 7)
+        l.unplug(1)
+        l.plug(2, ADAPTER)
+        l.until_states({'dies.service': 'failed', 'retries.service': 'active', 'waits.service': 'active'})
+
+
 def nothing_in_between_changes_the_outcome(suite):
     """A reload, a restart and so on before the unplug, before the return and after it."""
     with lab(suite) as l:
