@@ -1,16 +1,19 @@
 # SPDX-License-Identifier: LGPL-2.1-or-later
-"""Anything at any time: at every quiet point just those services run whose device is there and that nobody stopped.
+"""Anything at any time: at every quiet point just those services run whose device is there and that nobody stopped, and links and
+records are of what is there.
 
 RDMAD_CHAOS_MINUTES says how long (1).
 """
 import os
 import time
 
-from lab import chance, lab, on
+from lab import chance, eui64, lab, on
 
 ADAPTERS = 8
 SERVICES = 32
 MINUTES = float(os.environ.get('RDMAD_CHAOS_MINUTES', '1'))
+# of a RoCE port, and so two GUIDs, each with a service
+MACS = ('02:00:00:00:00:0a', '02:00:00:00:00:0b')
 
 
 class _World:
@@ -21,6 +24,9 @@ class _World:
         self.plugged = set()
         self.stopped = set()    # by an administrator
         self.unbound = set()
+        self.is_roce_there = False
+        self.mac = 0             # which of MACS the RoCE port has
+        self.roce_up = set()     # services of MACS that run: one that is bound to the address of before runs on, tied to nothing
         self.done = {}
 
     def services(self):
@@ -114,6 +120,24 @@ class _World:
                 self.l.run(f'systemctl start s{service}.service')
                 self.stopped.remove(service)
 
+    def roce(self):
+        """The RoCE device comes or goes, or gets another address."""
+        self.settle()  # what was tied to the address of before must be known
+        if not self.is_roce_there:
+            self.l.mock('add name=roce proto=roce netdev=net0')
+            self.is_roce_there = True
+        elif self.chance.random() < 0.3:
+            name = self.l.run('basename $(dirname $(grep -lx net0 /sys/class/infiniband/*/ports/1/gid_attrs/ndevs/0) '
+                              '| sed "s|/ports/.*||")')
+            self.l.mock(f'del {name}')
+            self.is_roce_there = False
+            self.roce_up.discard(self.mac)
+        else:
+            self.mac = 1 - self.mac
+            self.l.run(f'ip link set net0 address {MACS[self.mac]}')
+        if self.is_roce_there:
+            self.roce_up.add(self.mac)
+
     # -- what must be ---------------------------------------------------------------------------
 
     def write(self, service):
@@ -126,14 +150,35 @@ class _World:
         """Waits for a quiet point, and judges it."""
         self.l.run('udevadm settle')
         bound = [service for service in self.services() if service not in self.unbound]
-        self.l.until_states({f's{service}.service': self.wanted(service) for service in bound})
-        anchors = sum(self.adapter_of(service) in self.plugged for service in bound)
+        self.l.until_states({f's{service}.service': self.wanted(service) for service in bound} |
+                            {f'roce{i}.service': 'active' if i in self.roce_up else 'inactive' for i in range(len(MACS))})
+        anchors = sum(self.adapter_of(service) in self.plugged for service in bound) + self.is_roce_there
         self.l.until(f'{anchors} anchors', lambda: len(self.l.anchors()) == anchors)
+        self.expect_links_and_records()
+
+    def nodes(self):
+        """{'GUID/umad': '/dev/infiniband/umad0'}, from sysfs alone."""
+        out = self.l.run('for n in /sys/class/infiniband_mad/* /sys/class/infiniband_verbs/*; do [ -e $n/ibdev ] || continue; '
+                         'guid=$(cut -d: -f5- /sys/class/infiniband/$(cat $n/ibdev)/ports/1/gids/0 | tr -d :); node=${n##*/}; '
+                         'echo $guid/${node%%[0-9]*} /dev/infiniband/$node; done')
+        return dict(line.split() for line in out.splitlines())
+
+    def expect_links_and_records(self):
+        """Expects links, claims and marks of the nodes that there are; a new MAC address is noticed a moment later."""
+        guids = {self.guid(slot) for slot in self.plugged} | ({eui64(MACS[self.mac])} if self.is_roce_there else set())
+        self.l.until('the devices have nodes', lambda: {link.split('/')[0] for link in self.nodes()} == guids)
+        self.l.settle()
+        nodes = self.nodes()
+        self.l.until('the links lead to the nodes', lambda: self.l.port_links() == nodes)
+        self.l.expect('claims', self.l.run('ls /run/rdmad/claims').split(), sorted(f'port-{link.replace("/", "-")}' for link in nodes))
+        indices = set(self.l.run('rdma dev | cut -d: -f1').split())
+        self.l.until('marks are of devices that there are',
+                     lambda: set(self.l.run('ls /run/rdmad/bound 2>/dev/null || true').split()) <= indices)
 
     def step(self):
         action = self.chance.choices(
             [self.plug, self.unplug, self.kill, self.freeze, self.trigger, self.reload, self.rename, self.unbind, self.bind,
-             self.stop, self.start], [8, 6, 2, 2, 2, 2, 2, 1, 2, 3, 3])[0]
+             self.stop, self.start, self.roce], [8, 6, 2, 2, 2, 2, 2, 1, 2, 3, 3, 2])[0]
         self.done[action.__name__] = self.done.get(action.__name__, 0) + 1
         action()
 
@@ -151,6 +196,10 @@ def whatever_happens_just_those_services_run_whose_device_is_there_and_that_nobo
         for service in world.services():
             l.counted(f's{service}', '/bin/sleep 2' if service % 5 == 0 else '')
             world.write(service)
+        l.run(f'ip link add net0 type dummy; ip link set net0 up address {MACS[0]}')
+        for i, mac in enumerate(MACS):
+            l.counted(f'roce{i}')
+            l.bind(f'roce{i}', f'PortGUID={eui64(mac)}', f'Unit=roce{i}.service')
         l.reload_bindings()
         for _ in range(ADAPTERS):
             world.plug()
