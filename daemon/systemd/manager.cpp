@@ -13,12 +13,14 @@ namespace {
 
 using namespace std::chrono_literals;
 
-constexpr char private_address[] = "unix:path=/run/systemd/private";
-constexpr char bus_socket[] = "/run/dbus/system_bus_socket";
-constexpr char bus_address[] = "unix:path=/run/dbus/system_bus_socket";
 // a bus whose socket is there is about to answer
 constexpr auto patience = 5s;
 constexpr auto retry_delay = 1s;
+
+std::string unix_address(const std::string& path)
+{
+    return "unix:path=" + path;
+}
 
 /// Reads the next property of an a{sv}, where it is one that counts.
 void read_property(sd_bus_message* message, const char* name, UnitState& state)
@@ -162,9 +164,10 @@ void append_group(sd_bus_message* message, const Anchor& anchor)
 
 } // namespace
 
-Result<std::unique_ptr<Manager>> Manager::create(sd_event* event, Events events)
+Result<std::unique_ptr<Manager>> Manager::create(sd_event* event, Events events,
+                                                 Addresses addresses)
 {
-    std::unique_ptr<Manager> manager(new Manager(event, std::move(events)));
+    std::unique_ptr<Manager> manager(new Manager(event, std::move(events), std::move(addresses)));
     if (auto outcome = manager->prepare(); !outcome)
         return tl::unexpected<Error>(std::move(outcome).error());
     manager->connect_to_bus();
@@ -198,7 +201,7 @@ void Manager::connect_to_bus()
     int code = sd_bus_new(&raw);
     coming_.reset(raw);
     if (code >= 0)
-        code = sd_bus_set_address(raw, bus_address);
+        code = sd_bus_set_address(raw, unix_address(addresses_.bus).c_str());
     if (code >= 0)
         code = sd_bus_set_bus_client(raw, 1);
     if (code >= 0)
@@ -219,7 +222,7 @@ void Manager::connect_to_bus()
         connect_directly();
         return;
     }
-    impatience_.arm(access(bus_socket, F_OK) == 0 ? patience : 0s);
+    impatience_.arm(access(addresses_.bus.c_str(), F_OK) == 0 ? patience : 0s);
 }
 
 int Manager::on_local_signal(sd_bus_message* message, void* userdata, sd_bus_error*)
@@ -244,7 +247,7 @@ void Manager::connect_directly()
     int code = sd_bus_new(&raw);
     Bus direct(raw);
     if (code >= 0)
-        code = sd_bus_set_address(raw, private_address);
+        code = sd_bus_set_address(raw, unix_address(addresses_.direct).c_str());
     if (code >= 0)
         code = sd_bus_match_signal_async(
             raw, nullptr, "org.freedesktop.DBus.Local", "/org/freedesktop/DBus/Local",
@@ -254,7 +257,7 @@ void Manager::connect_directly()
     if (code >= 0)
         code = sd_bus_attach_event(raw, event_, priority::systemd);
     if (code < 0) {
-        events_.on_trouble({-code, "neither the system bus nor /run/systemd/private"});
+        events_.on_trouble({-code, "neither the system bus nor " + addresses_.direct});
         retry_.arm(retry_delay);
         return;
     }

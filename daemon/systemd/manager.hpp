@@ -12,6 +12,12 @@
 
 namespace rdmad::systemd {
 
+/// Sockets of PID 1.
+struct Addresses {
+    std::string bus = "/run/dbus/system_bus_socket";
+    std::string direct = "/run/systemd/private";
+};
+
 /// PID 1: what becomes of units, and asking it to start and stop them. Over the system bus; before
 /// there is one, and on a machine without, over /run/systemd/private, which systemd keeps for its
 /// own tools. As soon as the bus is there, over that.
@@ -28,7 +34,8 @@ public:
         std::function<void(const std::string& anchor)> on_anchor_job;
         std::function<void(const Error&)> on_trouble;
     };
-    [[nodiscard]] static Result<std::unique_ptr<Manager>> create(sd_event* event, Events events);
+    [[nodiscard]] static Result<std::unique_ptr<Manager>> create(sd_event* event, Events events,
+                                                                 Addresses addresses = {});
 
     [[nodiscard]] bool is_connected() const override
     {
@@ -59,7 +66,10 @@ private:
         bool is_cancelled = false;
     };
 
-    Manager(sd_event* event, Events events) : event_(event), events_(std::move(events)) {}
+    Manager(sd_event* event, Events events, Addresses addresses)
+        : event_(event), events_(std::move(events)), addresses_(std::move(addresses))
+    {
+    }
     [[nodiscard]] Result<void> prepare();
 
     void connect_to_bus();
@@ -83,6 +93,7 @@ private:
 
     sd_event* event_;
     Events events_;
+    Addresses addresses_;
     Bus coming_; ///< the bus that is not ready yet
     std::unique_ptr<Connection> connection_;
     std::vector<Subscription> subscriptions_;
