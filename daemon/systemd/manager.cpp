@@ -3,6 +3,7 @@
 
 #include "core/base/text.hpp"
 
+#include <algorithm>
 #include <cerrno>
 #include <cstring>
 #include <unistd.h>
@@ -16,6 +17,14 @@ using namespace std::chrono_literals;
 // a bus whose socket is there is about to answer
 constexpr auto patience = 5s;
 constexpr auto retry_delay = 1s;
+constexpr auto longest_pause = 64s;
+
+/// Returns true if PID 1 says that there is no such unit, and not that it cannot tell.
+bool is_no_unit(const Error& error)
+{
+    // UnknownObject, NoSuchUnit, InvalidArgs
+    return error.code == EBADR || error.code == ENOENT || error.code == EINVAL;
+}
 
 std::string unix_address(const std::string& path)
 {
@@ -275,6 +284,8 @@ void Manager::use(std::unique_ptr<Connection> connection)
     aliases_.clear();
     for (auto& [unit, watch] : watches_)
         watch = {.watchers = watch.watchers};
+    lost_.disarm();
+    lost_pause_ = retry_delay;
     connection_ = std::move(connection);
     subscribe();
     sweep_.arm_now();
@@ -396,17 +407,32 @@ void Manager::take_state(const std::string& unit, Result<sd_bus_message*> reply)
         fetch(unit, found->second);
         return;
     }
-    if (reply) {
-        const auto state = read_state(*reply);
-        found->second.is_lost = false;
-        follow_alias(unit, found->second, state.id);
-        events_.on_unit(unit, state);
+    if (reply)
+        return tell_state(unit, found->second, read_state(*reply));
+    if (is_no_unit(reply.error()))
+        return tell_state(unit, found->second,
+                          {.load_state = "not-found", .active_state = "inactive"});
+    // over the next connection all are asked for
+    if (!is_connected())
         return;
-    }
     // until it is known, nobody would ask again
-    lost_.arm(retry_delay);
+    if (!lost_.is_armed()) {
+        lost_.arm(lost_pause_);
+        lost_pause_ = std::min<std::chrono::microseconds>(lost_pause_ * 2, longest_pause);
+    }
     if (!std::exchange(found->second.is_lost, true))
         events_.on_trouble({reply.error().code, unit + ": " + reply.error().context});
+}
+
+void Manager::tell_state(const std::string& unit, Watch& watch, const UnitState& state)
+{
+    // what kept PID 1 from telling has passed, for others as well
+    if (std::exchange(watch.is_lost, false)) {
+        lost_pause_ = retry_delay;
+        lost_.arm(lost_pause_);
+    }
+    follow_alias(unit, watch, state.id);
+    events_.on_unit(unit, state);
 }
 
 void Manager::fetch_lost()

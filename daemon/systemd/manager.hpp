@@ -82,6 +82,7 @@ private:
     void fetch_lost();
     void follow_alias(const std::string& unit, Watch& watch, const std::string& id);
     void take_state(const std::string& unit, Result<sd_bus_message*> reply);
+    void tell_state(const std::string& unit, Watch& watch, const UnitState& state);
     [[nodiscard]] Anchors take_anchors(sd_bus_message* message);
     void end_job(sd_bus_message* message);
     void take_anchor_job(const std::string& anchor, Result<uint32_t> job);
@@ -106,6 +107,7 @@ private:
     EventSource retry_;
     EventSource impatience_;
     EventSource lost_; ///< states are to be asked for again
+    std::chrono::microseconds lost_pause_ = {};
 };
 
 } // namespace rdmad::systemd

@@ -20,6 +20,7 @@ namespace {
 
 using List = std::vector<std::string>;
 
+constexpr char no_reply[] = "org.freedesktop.DBus.Error.NoReply";
 constexpr char no_such_unit[] = "org.freedesktop.systemd1.NoSuchUnit";
 constexpr char unit_exists[] = "org.freedesktop.systemd1.UnitExists";
 
@@ -240,6 +241,7 @@ TEST_CASE("a connection that breaks off is made anew", "[manager]")
     bench.settle();
     bench.take();
     pid1.answers = false;
+    bench.manager->refresh("a.service");
     bench.manager->start("a.service", bench.note("start"));
     bench.settle();
     pid1.take();
@@ -451,6 +453,56 @@ TEST_CASE("a unit that is watched by an alias is followed by its own name", "[ma
     bench.settle();
     CHECK(pid1.take().empty());
     CHECK(bench.take().empty());
+}
+
+TEST_CASE("a state that PID 1 cannot tell is asked for again, less and less often", "[manager]")
+{
+    Bench bench;
+    auto& pid1 = bench.connect_directly();
+    const auto asked_at = [&](int64_t times) {
+        bench.wait_for([&] { return pid1.count("GetAll a.service") == times; });
+        return Clock::now();
+    };
+    pid1.units["a.service"] = active("a.service");
+    pid1.refused["GetAll a.service"] = no_reply;
+    bench.manager->watch("a.service");
+    const auto first = asked_at(1);
+    const auto second = asked_at(2);
+    const auto third = asked_at(3);
+    CHECK(second - first >= 900ms);
+    CHECK(third - second >= 1900ms);
+    pid1.refused.clear();
+    pid1.tell_changed("a.service");
+    bench.settle();
+    CHECK(bench.take() == List{"! a.service: PID 1 refuses", "a.service loaded active"});
+    // and that is over, as is what is said about it
+    pid1.refused["GetAll a.service"] = no_reply;
+    bench.manager->refresh("a.service");
+    bench.settle();
+    CHECK(bench.take() == List{"! a.service: PID 1 refuses"});
+}
+
+TEST_CASE("a unit that PID 1 does not know is not found, and not asked for again", "[manager]")
+{
+    Bench bench;
+    auto& pid1 = bench.connect_directly();
+    pid1.refused = {{"GetAll a.service", "org.freedesktop.DBus.Error.UnknownObject"},
+                    {"GetAll b.service", no_such_unit},
+                    {"GetAll c@.service", "org.freedesktop.DBus.Error.InvalidArgs"},
+                    {"GetAll d.service", no_reply}};
+    for (const auto* unit : {"a.service", "b.service", "c@.service", "d.service"})
+        bench.manager->watch(unit);
+    bench.wait_for([&] { return pid1.count("GetAll d.service") == 2; });
+    bench.settle();
+    CHECK(pid1.asked.size() == 5);
+    CHECK(bench.take() == List{"a.service not-found inactive", "b.service not-found inactive",
+                               "c@.service not-found inactive", "! d.service: PID 1 refuses"});
+    // until it is there
+    pid1.refused.clear();
+    pid1.units["a.service"] = active("a.service");
+    pid1.tell_changed("a.service");
+    bench.settle();
+    CHECK(bench.take() == List{"a.service loaded active"});
 }
 
 TEST_CASE("after a daemon-reload all watched units are asked for", "[manager]")
