@@ -1000,6 +1000,33 @@ TEST_CASE("notes that an earlier rdmad asked for are swept, too", "[supervisor]"
     CHECK(bench.run.list("bound").empty());
 }
 
+TEST_CASE("an unplug that rdmad hears of after a failure has been its reason at all times",
+          "[supervisor]")
+{
+    Bench bench;
+    bench.run_with_opa();
+    // the service fails of its port, and again after PID 1 has restarted it once
+    auto failed = down(1600);
+    failed.active_state = "failed";
+    failed.inactive_exit = 1500;
+    const bool is_known_at_once = GENERATE(true, false);
+    if (is_known_at_once) {
+        bench.unplug(opa, 1000);
+        bench.tell("a.service", failed);
+    } else {
+        bench.tell("a.service", failed);
+        CHECK(bench.record("a.service").memory.stop->cause == Stop::Cause::failure);
+        if (GENERATE(true, false)) {
+            bench.pid1.existing = {{opa_anchor, true}};
+            bench.restart({Bench::event("", opa)});
+            bench.tell("a.service", failed);
+        }
+        bench.unplug(opa, 1000);
+    }
+    CHECK(bench.record("a.service").memory.stop->cause == Stop::Cause::unplug);
+    CHECK(bench.record("a.service").memory.is_wanted);
+}
+
 TEST_CASE("a record that cannot be read is as none", "[supervisor]")
 {
     Bench bench;
