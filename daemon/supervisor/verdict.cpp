@@ -342,6 +342,13 @@ Verdict judge_down(Memory memory, const Situation& situation)
             is_stopping ? "starts as soon as it has stopped" : "is being started", true};
 }
 
+/// Returns true if the unit runs with another port, and nobody has to ask any more what it ran with
+/// before.
+bool is_made_up_for(const Group& group, const Loss& loss)
+{
+    return group.require == Require::any && group.has_tied && !loss.may_be_held;
+}
+
 auto find_appearance(std::vector<Member>& members, const Member& wanted)
 {
     return std::find_if(members.begin(), members.end(),
@@ -403,7 +410,8 @@ std::vector<Member> members_after(const std::vector<Member>& before, bool was_up
             const bool runs_on = group.has_kept && !stops;
             const bool is_evicted =
                 verdict.memory.evicted_from && is_of(loss, *verdict.memory.evicted_from);
-            const bool is_settled = loss.is_back && !is_evicted && (!is_up || runs_on);
+            const bool is_settled =
+                (loss.is_back || is_made_up_for(group, loss)) && !is_evicted && (!is_up || runs_on);
             // a run that rdmad sees late may have had it
             const bool began_with = removed(loss) != 0 && removed(loss) >= verdict.memory.began;
             if (is_settled || !(keeps_lost || !is_up || began_with ||

@@ -62,7 +62,8 @@ struct Memory {
 /// A port that the unit was tied to, and that is gone.
 struct Loss {
     Member member;
-    bool is_back = false; ///< the port has returned since
+    bool is_back = false;     ///< the port has returned since
+    bool may_be_held = false; ///< its device is there, or waits for who has it open
 };
 
 /// One binding of the unit.

@@ -2,6 +2,7 @@
 #include "daemon/supervisor/verdict.hpp"
 #include "tests/catch.hpp"
 
+#include <algorithm>
 #include <string>
 
 using namespace rdmad;
@@ -835,6 +836,57 @@ TEST_CASE("what a unit runs with is known after each look", "[verdict]")
     CHECK(after(false, is_late, none_left) == Members{port("a", 2), port("b")});
     // until it has stopped, though it now has the port that is back
     CHECK(after(true, is_late, returned) == Members{port("a"), port("b", 2), port("b")});
+}
+
+TEST_CASE("a unit that runs with one of two adapters does not remember each that went", "[verdict]")
+{
+    const bool is_same_adapter = GENERATE(true, false);
+    const auto tied = [](Member member) {
+        member.anchor = "rdmad-a.service:" + std::to_string(member.index) + ":uverbs1:b.slice";
+        return member;
+    };
+    const auto runs_with = [&](std::vector<Member> members, const std::vector<Member>& present,
+                               uint64_t time) {
+        Group group = {.require = Require::any, .present = present, .is_anchored = true};
+        for (auto& member : members) {
+            const auto is_there = [&](const auto& same) {
+                return std::any_of(present.begin(), present.end(), same);
+            };
+            if (!member.removed &&
+                !is_there([&](const Member& other) { return member.is_same_appearance(other); }))
+                member.removed = time;
+            if (member.removed)
+                group.lost.push_back({member, is_there([&](const Member& other) {
+                                          return member.is_same_port(other);
+                                      })});
+            else
+                group.has_kept = group.has_tied = true;
+        }
+        const auto verdict = look(of_running(), running(), {group});
+        return members_after(members, true, verdict, {.groups = {group}, .now_monotonic = time});
+    };
+    const auto stays = tied(port("stays", 0));
+    std::vector<Member> members = {stays};
+    for (uint32_t turn = 1; turn <= 10'000; turn++) {
+        const auto guid = is_same_adapter ? "a" : "a" + std::to_string(turn);
+        members = runs_with(members, {stays, tied(port(guid, turn))}, now);
+        REQUIRE(members.size() == 2);
+        members = runs_with(members, {stays}, now + turn);
+        REQUIRE(members == std::vector{stays});
+    }
+    // while its device is there, or somebody may hold it, it is known who ran with it
+    for (const auto* other : {"b", "c"}) {
+        auto gone = lost(tied(port(other, 7)), now);
+        gone.may_be_held = true;
+        const Group group = {.require = Require::any,
+                             .present = {stays},
+                             .lost = {gone},
+                             .has_kept = true,
+                             .has_tied = true};
+        const auto verdict = look(of_running(), running(), {group});
+        CHECK(members_after({stays, gone.member}, true, verdict, {.groups = {group}}) ==
+              std::vector{stays, gone.member});
+    }
 }
 
 TEST_CASE("what a unit that is down was tied to is forgotten in time", "[verdict]")
