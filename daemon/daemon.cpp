@@ -90,6 +90,7 @@ Daemon::Daemon(sd_event* event, const sysfs::Directory& root, UdevMonitor udev)
                                index, {.ready = file.wait_for == config::WaitFor::ready,
                                        .accepted = file.on_replaced == config::OnReplaced::wait});
                        },
+                   .is_removing = [this](uint32_t index) { return lives_.is_removing(index); },
                    .on_work = [this] { work_.arm_now(); }}),
       record_refresh_(inventory_, [] { return now_usec(CLOCK_BOOTTIME); }),
       recovery_("/run/rdmad/recovery", settings_.recovery, recovery::tell),

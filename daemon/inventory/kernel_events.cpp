@@ -10,11 +10,10 @@ void KernelEvents::listen(nldev::Client& client)
 {
     if (is_listening_)
         return;
-    is_listening_ = links_.socket || open(links_, priority::kernel, EventSocket::of_links(),
-                                          [this] { hear_links(); });
+    is_listening_ =
+        links_.socket || open(links_, priority::kernel, sockets_.links(), [this] { hear_links(); });
     if (const auto system = client.system(); system && system->has_monitor)
-        is_listening_ &=
-            open(rdma_, priority::kernel, EventSocket::of_rdma(), [this] { hear_rdma(); });
+        is_listening_ &= open(rdma_, priority::kernel, sockets_.rdma(), [this] { hear_rdma(); });
 }
 
 void KernelEvents::listen_to_devlink(bool is_asked)

@@ -9,6 +9,12 @@
 
 namespace rdmad {
 
+/// What KernelEvents listens on; a test has others.
+struct EventSockets {
+    std::function<Result<EventSocket>()> rdma = EventSocket::of_rdma;
+    std::function<Result<EventSocket>()> links = EventSocket::of_links;
+};
+
 /// What the kernel tells by itself, beside udev: of RDMA devices, of network devices and of
 /// devlink.
 class KernelEvents {
@@ -25,8 +31,8 @@ public:
         std::function<void(const Error&)> on_trouble;
     };
 
-    KernelEvents(sd_event* event, Callbacks callbacks)
-        : event_(event), callbacks_(std::move(callbacks))
+    KernelEvents(sd_event* event, Callbacks callbacks, EventSockets sockets = {})
+        : event_(event), callbacks_(std::move(callbacks)), sockets_(std::move(sockets))
     {
     }
 
@@ -55,6 +61,7 @@ private:
 
     sd_event* event_;
     Callbacks callbacks_;
+    EventSockets sockets_;
     bool is_listening_ = false; ///< all that the kernel has is open
     Ear rdma_;
     Ear links_;

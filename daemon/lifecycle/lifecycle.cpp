@@ -352,6 +352,12 @@ std::vector<const History*> Lifecycle::removing() const
     return all;
 }
 
+bool Lifecycle::is_removing(uint32_t index) const
+{
+    const auto* history = find(index);
+    return history && history->life.state == State::removing;
+}
+
 // -- what follows ---------------------------------------------------------------------------------
 
 void Lifecycle::happen(History& history, const Event& event)

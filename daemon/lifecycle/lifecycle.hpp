@@ -48,6 +48,7 @@ public:
 
     /// Devices that the kernel removes, by the index of their last appearance.
     [[nodiscard]] std::vector<const History*> removing() const;
+    [[nodiscard]] bool is_removing(uint32_t index) const;
 
     /// None: never heard of.
     [[nodiscard]] const History* find(uint32_t index) const;

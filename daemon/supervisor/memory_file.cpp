@@ -50,6 +50,14 @@ void each_key_of_memory(Memory& memory, Visit visit)
     visit("fileState", memory.file_state);
 }
 
+template <typename Window, typename Visit>
+void each_key_of_window(Window& window, Visit visit)
+{
+    visit("usedSince", window.used_since);
+    visit("tiedSince", window.tied_since);
+    visit("unusedSince", window.unused_since);
+}
+
 Json to_json(const Member& member)
 {
     Json json;
@@ -75,6 +83,7 @@ Json to_json(const Stop& stop)
     Json json = {{"cause", std::string(to_string(stop.cause))},
                  {"wentDown", stop.went_down},
                  {"timestamp", stop.timestamp}};
+    each_key_of_window(stop.window, [&](const char* key, const auto& value) { json[key] = value; });
     if (stop.cause == Stop::Cause::unplug || stop.cause == Stop::Cause::prepare)
         json["lost"] = to_json(stop.lost);
     return json;
@@ -90,6 +99,8 @@ Stop stop_of(const Json& object)
             stop.cause = known;
     read(object, "wentDown", stop.went_down);
     read(object, "timestamp", stop.timestamp);
+    each_key_of_window(stop.window,
+                       [&](const char* key, auto& value) { read(object, key, value); });
     if (const auto lost = object.find("lost"); lost != object.end())
         stop.lost = member_of(*lost);
     return stop;

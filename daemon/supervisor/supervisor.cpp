@@ -594,11 +594,14 @@ Group Supervisor::group_of(const std::string& name, const BoundUnit& unit,
             group.has_kept = true;
             group.has_tied = group.has_tied || !member.anchor.empty();
         }
-        if (member.removed)
-            group.lost.push_back({member, is_present([&](const Member& other) {
-                                      return member.is_same_port(other) ||
-                                             (!names_ports && member.is_same_place(other));
-                                  })});
+        if (!member.removed)
+            continue;
+        const bool is_back = is_present([&](const Member& other) {
+            return member.is_same_port(other) || (!names_ports && member.is_same_place(other));
+        });
+        const bool may_be_held =
+            inventory_.devices().contains(member.index) || events_.is_removing(member.index);
+        group.lost.push_back({member, is_back, may_be_held});
     }
     // of a unit that is named by its port, each port has its own
     const bool is_fixed = std::find(file.units.begin(), file.units.end(), name) != file.units.end();

@@ -47,6 +47,8 @@ public:
         std::function<void(const std::string& unit, const BoundUnit&)> on_unit;
         /// Why what lives with a device may not start now.
         std::function<Obstacle(uint32_t index, const config::BindingFile& file)> obstacle;
+        /// Returns true if the kernel is still removing the device: somebody may have it open.
+        std::function<bool(uint32_t index)> is_removing;
         /// Something is to be done before the loop sleeps: call settle().
         std::function<void()> on_work;
     };

@@ -33,44 +33,6 @@ bool is_broken(const Group& group)
            (group.require == Require::all || !group.has_kept);
 }
 
-/// A time in which a loss may have stopped the unit. What it was not seen to run with has to go
-/// within a run that was not seen.
-struct Window {
-    uint64_t since = 0;
-    uint64_t tied_since = 0; ///< for what PID 1 stops the unit with
-    uint64_t unused_since = 0;
-    uint64_t until = 0;
-
-    [[nodiscard]] bool is_late(const Loss& loss) const
-    {
-        return removed(loss) > until;
-    }
-    [[nodiscard]] bool contains(const Loss& loss) const
-    {
-        const auto used_since = loss.member.anchor.empty() ? since : tied_since;
-        const auto first = was_used(loss) ? used_since : unused_since;
-        return removed(loss) == 0 || (removed(loss) >= first && !is_late(loss));
-    }
-};
-
-/// The loss that stopped the unit, if one did: where one port would do, all had to go.
-const Loss* culprit(const std::vector<Group>& groups, const Window& window)
-{
-    for (const auto& group : groups) {
-        const auto& lost = group.lost;
-        const auto found = std::find_if(lost.begin(), lost.end(),
-                                        [&](const Loss& loss) { return window.contains(loss); });
-        if (found == lost.end())
-            continue;
-        const bool has_other =
-            group.has_tied || std::any_of(lost.begin(), lost.end(),
-                                          [&](const Loss& loss) { return window.is_late(loss); });
-        if (group.require == Require::all || !has_other)
-            return &*found;
-    }
-    return nullptr;
-}
-
 /// Returns true if the unit did not do what it was to do, for which a loss may be the reason.
 bool is_failure(Stop::Cause cause)
 {
@@ -78,10 +40,49 @@ bool is_failure(Stop::Cause cause)
            cause == Stop::Cause::condition;
 }
 
-void blame_loss(Stop& stop, const std::vector<Group>& groups, Window window)
+/// Returns until when a loss may have been the reason for a stop.
+uint64_t last_loss(const Stop& stop)
 {
-    window.until = stop.went_down + (is_failure(stop.cause) ? failure_slack : 0);
-    if (const auto* loss = culprit(groups, window)) {
+    return stop.went_down + (is_failure(stop.cause) ? failure_slack : 0);
+}
+
+bool is_late(const Stop& stop, const Loss& loss)
+{
+    return removed(loss) > last_loss(stop);
+}
+
+/// Returns true if the loss may have been the reason for the stop. What the unit was not seen to
+/// run with has to go within a run that was not seen.
+bool may_have_caused(const Stop& stop, const Loss& loss)
+{
+    const auto& window = stop.window;
+    const auto used_since = loss.member.anchor.empty() ? window.used_since : window.tied_since;
+    const auto first = was_used(loss) ? used_since : window.unused_since;
+    return removed(loss) == 0 || (removed(loss) >= first && !is_late(stop, loss));
+}
+
+/// The loss that stopped the unit, if one did: where one port would do, all had to go.
+const Loss* culprit(const std::vector<Group>& groups, const Stop& stop)
+{
+    for (const auto& group : groups) {
+        const auto& lost = group.lost;
+        const auto found = std::find_if(lost.begin(), lost.end(), [&](const Loss& loss) {
+            return may_have_caused(stop, loss);
+        });
+        if (found == lost.end())
+            continue;
+        const bool has_other =
+            group.has_tied || std::any_of(lost.begin(), lost.end(),
+                                          [&](const Loss& loss) { return is_late(stop, loss); });
+        if (group.require == Require::all || !has_other)
+            return &*found;
+    }
+    return nullptr;
+}
+
+void blame_loss(Stop& stop, const std::vector<Group>& groups)
+{
+    if (const auto* loss = culprit(groups, stop)) {
         stop.cause = Stop::Cause::unplug;
         stop.lost = loss->member;
     }
@@ -133,10 +134,10 @@ Stop stop_of(const Memory& memory, const Situation& situation, bool has_run)
     const auto since = memory.is_asked ? 0 : run_began;
     // PID 1 may restart what failed of its port before it hears that the port went
     const auto slack = memory.was_up ? std::min(since, failure_slack) : 0;
-    blame_loss(stop, situation.groups,
-               {.since = since,
-                .tied_since = since - slack,
-                .unused_since = has_run ? run_began : situation.now_monotonic});
+    stop.window = {.used_since = since,
+                   .tied_since = since - slack,
+                   .unused_since = has_run ? run_began : situation.now_monotonic};
+    blame_loss(stop, situation.groups);
     return stop;
 }
 
@@ -185,10 +186,7 @@ void note_down(Memory& memory, const Situation& situation)
     else if (memory.is_asked && !situation.job_result.empty())
         note_stop(memory, situation, false);
     else if (memory.stop && is_failure(memory.stop->cause)) {
-        blame_loss(*memory.stop, situation.groups,
-                   {.since = unit.inactive_exit,
-                    .tied_since = unit.inactive_exit,
-                    .unused_since = unit.inactive_exit});
+        blame_loss(*memory.stop, situation.groups);
         memory.is_wanted = memory.stop->cause == Stop::Cause::unplug;
     }
     memory.was_up = false;
@@ -344,6 +342,13 @@ Verdict judge_down(Memory memory, const Situation& situation)
             is_stopping ? "starts as soon as it has stopped" : "is being started", true};
 }
 
+/// Returns true if the unit runs with another port, and nobody has to ask any more what it ran with
+/// before.
+bool is_made_up_for(const Group& group, const Loss& loss)
+{
+    return group.require == Require::any && group.has_tied && !loss.may_be_held;
+}
+
 auto find_appearance(std::vector<Member>& members, const Member& wanted)
 {
     return std::find_if(members.begin(), members.end(),
@@ -405,7 +410,8 @@ std::vector<Member> members_after(const std::vector<Member>& before, bool was_up
             const bool runs_on = group.has_kept && !stops;
             const bool is_evicted =
                 verdict.memory.evicted_from && is_of(loss, *verdict.memory.evicted_from);
-            const bool is_settled = loss.is_back && !is_evicted && (!is_up || runs_on);
+            const bool is_settled =
+                (loss.is_back || is_made_up_for(group, loss)) && !is_evicted && (!is_up || runs_on);
             // a run that rdmad sees late may have had it
             const bool began_with = removed(loss) != 0 && removed(loss) >= verdict.memory.began;
             if (is_settled || !(keeps_lost || !is_up || began_with ||

@@ -18,6 +18,15 @@
 
 namespace rdmad {
 
+/// Since when what went may have stopped a unit (CLOCK_MONOTONIC).
+struct LossWindow {
+    uint64_t used_since = 0;   ///< a port that the unit ran with
+    uint64_t tied_since = 0;   ///< one of those that PID 1 stops the unit with
+    uint64_t unused_since = 0; ///< one that the unit was not seen to run with
+
+    friend bool operator==(const LossWindow&, const LossWindow&) = default;
+};
+
 struct Stop {
     enum class Cause {
         unplug,
@@ -31,6 +40,7 @@ struct Stop {
     uint64_t went_down = 0; ///< CLOCK_MONOTONIC
     uint64_t timestamp = 0; ///< microseconds since 1970
     Member lost = {};       ///< of an unplug; or what is to go
+    LossWindow window = {}; ///< holds for a loss that is known later, too
 
     friend bool operator==(const Stop&, const Stop&) = default;
 };
@@ -52,7 +62,8 @@ struct Memory {
 /// A port that the unit was tied to, and that is gone.
 struct Loss {
     Member member;
-    bool is_back = false; ///< the port has returned since
+    bool is_back = false;     ///< the port has returned since
+    bool may_be_held = false; ///< its device is there, or waits for who has it open
 };
 
 /// One binding of the unit.

@@ -3,6 +3,7 @@
 
 #include "core/base/text.hpp"
 
+#include <algorithm>
 #include <cerrno>
 #include <cstring>
 #include <unistd.h>
@@ -13,12 +14,22 @@ namespace {
 
 using namespace std::chrono_literals;
 
-constexpr char private_address[] = "unix:path=/run/systemd/private";
-constexpr char bus_socket[] = "/run/dbus/system_bus_socket";
-constexpr char bus_address[] = "unix:path=/run/dbus/system_bus_socket";
 // a bus whose socket is there is about to answer
 constexpr auto patience = 5s;
 constexpr auto retry_delay = 1s;
+constexpr auto longest_pause = 64s;
+
+/// Returns true if PID 1 says that there is no such unit, and not that it cannot tell.
+bool is_no_unit(const Error& error)
+{
+    // UnknownObject, NoSuchUnit, InvalidArgs
+    return error.code == EBADR || error.code == ENOENT || error.code == EINVAL;
+}
+
+std::string unix_address(const std::string& path)
+{
+    return "unix:path=" + path;
+}
 
 /// Reads the next property of an a{sv}, where it is one that counts.
 void read_property(sd_bus_message* message, const char* name, UnitState& state)
@@ -162,9 +173,10 @@ void append_group(sd_bus_message* message, const Anchor& anchor)
 
 } // namespace
 
-Result<std::unique_ptr<Manager>> Manager::create(sd_event* event, Events events)
+Result<std::unique_ptr<Manager>> Manager::create(sd_event* event, Events events,
+                                                 Addresses addresses)
 {
-    std::unique_ptr<Manager> manager(new Manager(event, std::move(events)));
+    std::unique_ptr<Manager> manager(new Manager(event, std::move(events), std::move(addresses)));
     if (auto outcome = manager->prepare(); !outcome)
         return tl::unexpected<Error>(std::move(outcome).error());
     manager->connect_to_bus();
@@ -198,7 +210,7 @@ void Manager::connect_to_bus()
     int code = sd_bus_new(&raw);
     coming_.reset(raw);
     if (code >= 0)
-        code = sd_bus_set_address(raw, bus_address);
+        code = sd_bus_set_address(raw, unix_address(addresses_.bus).c_str());
     if (code >= 0)
         code = sd_bus_set_bus_client(raw, 1);
     if (code >= 0)
@@ -219,7 +231,7 @@ void Manager::connect_to_bus()
         connect_directly();
         return;
     }
-    impatience_.arm(access(bus_socket, F_OK) == 0 ? patience : 0s);
+    impatience_.arm(access(addresses_.bus.c_str(), F_OK) == 0 ? patience : 0s);
 }
 
 int Manager::on_local_signal(sd_bus_message* message, void* userdata, sd_bus_error*)
@@ -244,7 +256,7 @@ void Manager::connect_directly()
     int code = sd_bus_new(&raw);
     Bus direct(raw);
     if (code >= 0)
-        code = sd_bus_set_address(raw, private_address);
+        code = sd_bus_set_address(raw, unix_address(addresses_.direct).c_str());
     if (code >= 0)
         code = sd_bus_match_signal_async(
             raw, nullptr, "org.freedesktop.DBus.Local", "/org/freedesktop/DBus/Local",
@@ -254,7 +266,7 @@ void Manager::connect_directly()
     if (code >= 0)
         code = sd_bus_attach_event(raw, event_, priority::systemd);
     if (code < 0) {
-        events_.on_trouble({-code, "neither the system bus nor /run/systemd/private"});
+        events_.on_trouble({-code, "neither the system bus nor " + addresses_.direct});
         retry_.arm(retry_delay);
         return;
     }
@@ -272,6 +284,8 @@ void Manager::use(std::unique_ptr<Connection> connection)
     aliases_.clear();
     for (auto& [unit, watch] : watches_)
         watch = {.watchers = watch.watchers};
+    lost_.disarm();
+    lost_pause_ = retry_delay;
     connection_ = std::move(connection);
     subscribe();
     sweep_.arm_now();
@@ -393,17 +407,32 @@ void Manager::take_state(const std::string& unit, Result<sd_bus_message*> reply)
         fetch(unit, found->second);
         return;
     }
-    if (reply) {
-        const auto state = read_state(*reply);
-        found->second.is_lost = false;
-        follow_alias(unit, found->second, state.id);
-        events_.on_unit(unit, state);
+    if (reply)
+        return tell_state(unit, found->second, read_state(*reply));
+    if (is_no_unit(reply.error()))
+        return tell_state(unit, found->second,
+                          {.load_state = "not-found", .active_state = "inactive"});
+    // over the next connection all are asked for
+    if (!is_connected())
         return;
-    }
     // until it is known, nobody would ask again
-    lost_.arm(retry_delay);
+    if (!lost_.is_armed()) {
+        lost_.arm(lost_pause_);
+        lost_pause_ = std::min<std::chrono::microseconds>(lost_pause_ * 2, longest_pause);
+    }
     if (!std::exchange(found->second.is_lost, true))
         events_.on_trouble({reply.error().code, unit + ": " + reply.error().context});
+}
+
+void Manager::tell_state(const std::string& unit, Watch& watch, const UnitState& state)
+{
+    // what kept PID 1 from telling has passed, for others as well
+    if (std::exchange(watch.is_lost, false)) {
+        lost_pause_ = retry_delay;
+        lost_.arm(lost_pause_);
+    }
+    follow_alias(unit, watch, state.id);
+    events_.on_unit(unit, state);
 }
 
 void Manager::fetch_lost()

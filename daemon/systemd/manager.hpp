@@ -12,6 +12,12 @@
 
 namespace rdmad::systemd {
 
+/// Sockets of PID 1.
+struct Addresses {
+    std::string bus = "/run/dbus/system_bus_socket";
+    std::string direct = "/run/systemd/private";
+};
+
 /// PID 1: what becomes of units, and asking it to start and stop them. Over the system bus; before
 /// there is one, and on a machine without, over /run/systemd/private, which systemd keeps for its
 /// own tools. As soon as the bus is there, over that.
@@ -28,7 +34,8 @@ public:
         std::function<void(const std::string& anchor)> on_anchor_job;
         std::function<void(const Error&)> on_trouble;
     };
-    [[nodiscard]] static Result<std::unique_ptr<Manager>> create(sd_event* event, Events events);
+    [[nodiscard]] static Result<std::unique_ptr<Manager>> create(sd_event* event, Events events,
+                                                                 Addresses addresses = {});
 
     [[nodiscard]] bool is_connected() const override
     {
@@ -59,7 +66,10 @@ private:
         bool is_cancelled = false;
     };
 
-    Manager(sd_event* event, Events events) : event_(event), events_(std::move(events)) {}
+    Manager(sd_event* event, Events events, Addresses addresses)
+        : event_(event), events_(std::move(events)), addresses_(std::move(addresses))
+    {
+    }
     [[nodiscard]] Result<void> prepare();
 
     void connect_to_bus();
@@ -72,6 +82,7 @@ private:
     void fetch_lost();
     void follow_alias(const std::string& unit, Watch& watch, const std::string& id);
     void take_state(const std::string& unit, Result<sd_bus_message*> reply);
+    void tell_state(const std::string& unit, Watch& watch, const UnitState& state);
     [[nodiscard]] Anchors take_anchors(sd_bus_message* message);
     void end_job(sd_bus_message* message);
     void take_anchor_job(const std::string& anchor, Result<uint32_t> job);
@@ -83,6 +94,7 @@ private:
 
     sd_event* event_;
     Events events_;
+    Addresses addresses_;
     Bus coming_; ///< the bus that is not ready yet
     std::unique_ptr<Connection> connection_;
     std::vector<Subscription> subscriptions_;
@@ -95,6 +107,7 @@ private:
     EventSource retry_;
     EventSource impatience_;
     EventSource lost_; ///< states are to be asked for again
+    std::chrono::microseconds lost_pause_ = {};
 };
 
 } // namespace rdmad::systemd

@@ -1,28 +1,148 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-#include "daemon/inventory/overrun.hpp"
+#include "core/base/unique_fd.hpp"
+#include "daemon/inventory/kernel_events.hpp"
+#include "daemon/inventory/udev_monitor.hpp"
 #include "tests/support/must.hpp"
+#include "tests/support/replay_transport.hpp"
 
 #include <array>
 #include <cerrno>
+#include <linux/netlink.h>
 #include <sys/socket.h>
 #include <unistd.h>
 
 using namespace rdmad;
+using namespace rdmad::test;
 
-TEST_CASE("nothing that was queued is received after an overrun", "[inventory]")
+namespace {
+
+/// Each gets its own, as far as there are groups: others may run this test at the same time.
+uint32_t next_group()
 {
-    std::array<int, 2> ends;
-    REQUIRE(socketpair(AF_UNIX, SOCK_DGRAM, 0, ends.data()) == 0);
-    for (int i = 0; i < 8; i++)
-        REQUIRE(send(ends[0], "event", 5, 0) == 5);
-    discard_queue(ends[1]);
+    static auto number = static_cast<uint32_t>(getpid());
+    return 1U << (number++ % 32);
+}
+
+UniqueFd user_socket()
+{
+    UniqueFd socket(
+        ::socket(AF_NETLINK, SOCK_RAW | SOCK_CLOEXEC | SOCK_NONBLOCK, NETLINK_USERSOCK));
+    REQUIRE(socket.get() >= 0);
+    return socket;
+}
+
+/// A netlink socket in place of the one that is under test, which the test sends to as the kernel
+/// does: to a group, so that what does not fit is lost.
+class SmallSocket {
+public:
+    explicit SmallSocket(int fd)
+    {
+        const auto receiver = user_socket();
+        const int smallest = 1;
+        REQUIRE(setsockopt(receiver.get(), SOL_SOCKET, SO_RCVBUF, &smallest, sizeof smallest) == 0);
+        const sockaddr_nl address = {
+            .nl_family = AF_NETLINK, .nl_pad = 0, .nl_pid = 0, .nl_groups = group_};
+        REQUIRE(bind(receiver.get(), reinterpret_cast<const sockaddr*>(&address), sizeof address) ==
+                0);
+        REQUIRE(dup2(receiver.get(), fd) == fd);
+    }
+    void send_one() const
+    {
+        const std::array<char, 64> message = {};
+        const sockaddr_nl address = {
+            .nl_family = AF_NETLINK, .nl_pad = 0, .nl_pid = 0, .nl_groups = group_};
+        // nobody but the group listens, which counts as an error
+        (void)sendto(sender_.get(), message.data(), message.size(), 0,
+                     reinterpret_cast<const sockaddr*>(&address), sizeof address);
+    }
+    void overrun() const
+    {
+        for (int i = 0; i < 100; i++)
+            send_one();
+    }
+
+private:
+    uint32_t group_ = next_group();
+    UniqueFd sender_ = user_socket();
+};
+
+bool has_queued(int fd)
+{
     char octet = 0;
-    CHECK(recv(ends[1], &octet, 1, MSG_DONTWAIT) == -1);
-    CHECK(errno == EAGAIN);
-    // and what comes then is
-    REQUIRE(send(ends[0], "n", 1, 0) == 1);
-    CHECK(recv(ends[1], &octet, 1, MSG_DONTWAIT) == 1);
-    CHECK(octet == 'n');
-    close(ends[0]);
-    close(ends[1]);
+    return recv(fd, &octet, 1, MSG_DONTWAIT | MSG_PEEK) >= 0;
+}
+
+} // namespace
+
+TEST_CASE("a socket that lost events says so once, and hears what comes after that", "[inventory]")
+{
+    auto socket = must(EventSocket::of_links());
+    const SmallSocket kernel(socket.fd());
+    kernel.send_one();
+    // what is not the kernel's is received, and is nothing
+    CHECK(must_find(socket.receive()).empty());
+    CHECK(is_none(socket.receive()));
+    kernel.overrun();
+    CHECK(error_of(socket.receive()) == ENOBUFS);
+    CHECK(is_none(socket.receive()));
+    // as long as anything is queued, the kernel drops all that is new
+    kernel.send_one();
+    CHECK(must_find(socket.receive()).empty());
+}
+
+TEST_CASE("a monitor of udev that lost events says so once, and hears what comes after that",
+          "[inventory]")
+{
+    auto monitor = must(UdevMonitor::create());
+    const SmallSocket udev(monitor.fd());
+    udev.overrun();
+    CHECK(error_of(monitor.receive()) == ENOBUFS);
+    CHECK_FALSE(has_queued(monitor.fd()));
+    CHECK(is_none(monitor.receive()));
+    udev.send_one();
+    CHECK(has_queued(monitor.fd()));
+    CHECK(is_none(monitor.receive()));
+}
+
+TEST_CASE("that events of the kernel are lost is told once", "[inventory]")
+{
+    sd_event* raw = nullptr;
+    REQUIRE(sd_event_new(&raw) >= 0);
+    const CPtr<sd_event, sd_event_unref> event(raw);
+    std::optional<SmallSocket> rdma;
+    std::optional<SmallSocket> links;
+    const auto open = [](std::optional<SmallSocket>& kernel) {
+        // any real one will do, as it is replaced
+        auto socket = must(EventSocket::of_links());
+        kernel.emplace(socket.fd());
+        return Result<EventSocket>(std::move(socket));
+    };
+    int lost = 0;
+    int any_link = 0;
+    KernelEvents events(event.get(),
+                        {.on_device = [](uint32_t) {},
+                         .on_netdev = [] {},
+                         .on_links = [&](const auto& changed) { any_link += !changed; },
+                         .on_devlink = [](const auto&) {},
+                         .on_lost = [&] { lost++; },
+                         .on_trouble = [](const Error& error) { FAIL(error.message()); }},
+                        {.rdma = [&] { return open(rdma); }, .links = [&] { return open(links); }});
+    CapturedKernel kernel("7.2");
+    nldev::Client client(kernel);
+    events.listen(client);
+    REQUIRE((rdma && links));
+    const auto hear = [&] {
+        while (sd_event_run(event.get(), 0) > 0) {
+        }
+    };
+    hear();
+    CHECK(lost + any_link == 0);
+    rdma->overrun();
+    hear();
+    CHECK(lost == 1);
+    CHECK(any_link == 0);
+    links->overrun();
+    hear();
+    CHECK(lost == 1);
+    CHECK(any_link == 1);
 }

@@ -47,7 +47,8 @@ UnitRecord full()
                        .stop = Stop{.cause = Stop::Cause::unplug,
                                     .went_down = 12,
                                     .timestamp = 1700000000000000,
-                                    .lost = member("0002c90300000a01")}},
+                                    .lost = member("0002c90300000a01"),
+                                    .window = {1, 2, 3}}},
             .members = {member("0002c90300000a01"), member("")}};
 }
 

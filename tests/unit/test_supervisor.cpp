@@ -50,7 +50,8 @@ struct Bench {
     sysfs::Directory root = sys.root();
     FakePid1 pid1;
     std::map<uint32_t, Obstacle> obstacles;
-    int works = 0; ///< how often the supervisor wanted to be settled
+    std::set<uint32_t> removing; ///< devices that somebody keeps from being removed
+    int works = 0;               ///< how often the supervisor wanted to be settled
     Bindings bindings{run.path()};
     std::optional<Inventory> inventory;
     std::optional<Supervisor> supervisor;
@@ -87,6 +88,7 @@ struct Bench {
             Supervisor::Events{
                 .on_unit = [](const auto&, const auto&) {},
                 .obstacle = [this](uint32_t index, const auto&) { return obstacles[index]; },
+                .is_removing = [this](uint32_t index) { return removing.contains(index); },
                 .on_work = [this] { works++; }});
         must(inventory->resync(nodes));
         bindings.read();
@@ -1000,6 +1002,60 @@ TEST_CASE("notes that an earlier rdmad asked for are swept, too", "[supervisor]"
     CHECK(bench.run.list("bound").empty());
 }
 
+TEST_CASE("what a unit ran with is forgotten when it runs with another port", "[supervisor]")
+{
+    Bench bench;
+    bench.bind("Device=mixed opa", "Unit=a.service\nRequire=any");
+    bench.plug(0);
+    bench.plug(opa);
+    bench.finish_all();
+    const auto remembers_opa = [&] {
+        const auto members = bench.record("a.service").members;
+        return std::any_of(members.begin(), members.end(),
+                           [](const Member& member) { return member.index == opa; });
+    };
+    bench.tell("a.service", running());
+    CHECK(remembers_opa());
+    // who keeps the device from being removed may have to be asked for
+    bench.removing = {opa};
+    bench.unplug(opa, 1000);
+    bench.tell("a.service", running());
+    CHECK(remembers_opa());
+    bench.removing.clear();
+    bench.tell("a.service", running());
+    CHECK_FALSE(remembers_opa());
+    // a unit that somebody stops then was not stopped by that
+    bench.tell("a.service", down(2000));
+    CHECK(bench.record("a.service").memory.stop->cause == Stop::Cause::other);
+}
+
+TEST_CASE("an unplug that rdmad hears of after a failure has been its reason at all times",
+          "[supervisor]")
+{
+    Bench bench;
+    bench.run_with_opa();
+    // the service fails of its port, and again after PID 1 has restarted it once
+    auto failed = down(1600);
+    failed.active_state = "failed";
+    failed.inactive_exit = 1500;
+    const bool is_known_at_once = GENERATE(true, false);
+    if (is_known_at_once) {
+        bench.unplug(opa, 1000);
+        bench.tell("a.service", failed);
+    } else {
+        bench.tell("a.service", failed);
+        CHECK(bench.record("a.service").memory.stop->cause == Stop::Cause::failure);
+        if (GENERATE(true, false)) {
+            bench.pid1.existing = {{opa_anchor, true}};
+            bench.restart({Bench::event("", opa)});
+            bench.tell("a.service", failed);
+        }
+        bench.unplug(opa, 1000);
+    }
+    CHECK(bench.record("a.service").memory.stop->cause == Stop::Cause::unplug);
+    CHECK(bench.record("a.service").memory.is_wanted);
+}
+
 TEST_CASE("a record that cannot be read is as none", "[supervisor]")
 {
     Bench bench;
@@ -1020,6 +1076,7 @@ TEST_CASE("a unit that keeps its device from being removed is stopped where its 
     bench.plug(opa);
     bench.finish_all();
     bench.tell("a.service", running());
+    bench.removing = {opa};
     bench.unplug(opa, 1000);
     bench.pid1.take();
     bench.supervisor->on_blocked(opa, {"b.service"});
@@ -1036,6 +1093,7 @@ TEST_CASE("what was stopped to let a device go is started with what is left", "[
     bench.plug(opa);
     bench.finish_all();
     bench.tell("a.service", running());
+    bench.removing = {opa};
     bench.unplug(opa, 1000);
     bench.supervisor->on_blocked(opa, {"a.service"});
     bench.supervisor->on_blocked(opa, {"a.service"});

@@ -2,6 +2,7 @@
 #include "daemon/supervisor/verdict.hpp"
 #include "tests/catch.hpp"
 
+#include <algorithm>
 #include <string>
 
 using namespace rdmad;
@@ -80,6 +81,10 @@ Memory of_running()
 {
     return {.is_known = true, .was_up = true, .began = began, .file_state = "static"};
 }
+
+/// What counts of a run that was seen.
+constexpr LossWindow of_seen_run = {
+    .used_since = began, .tied_since = began - 5 * second, .unused_since = began};
 
 /// Of a unit that is down and that an unplug stopped.
 Memory of_unplugged()
@@ -203,8 +208,9 @@ TEST_CASE("time tells who stopped a unit", "[verdict]")
     CHECK(verdict.action == Action::none);
     CHECK(verdict.memory.is_wanted == is_unplug);
     CHECK_FALSE(verdict.memory.was_up);
-    CHECK(verdict.memory.stop ==
-          Stop{row.cause, ended, 7, is_unplug ? lost(port("a"), row.removed).member : Member()});
+    CHECK(verdict.memory.stop == Stop{row.cause, ended, 7,
+                                      is_unplug ? lost(port("a"), row.removed).member : Member(),
+                                      of_seen_run});
 }
 
 TEST_CASE("a port of which nobody knows when it went may have stopped the unit", "[verdict]")
@@ -302,6 +308,47 @@ TEST_CASE("the loss that a unit failed of may be known later", "[verdict]")
     const auto unrelated = look(failed.memory, down("failed"), {bereft(ended + 5 * second + 1)});
     CHECK(cause_of(unrelated) == Stop::Cause::failure);
     CHECK_FALSE(unrelated.memory.is_wanted);
+}
+
+TEST_CASE("a loss that is known later counts as if it had been known at once", "[verdict]")
+{
+    struct Row {
+        Memory memory;
+        const char* job_result;
+        bool is_tied;
+        bool is_used;
+        uint64_t removed;
+        bool is_reason;
+    };
+    // the unit began to run at `began`, for PID 1 or rdmad, and failed at `ended`
+    auto restarted = of_running();
+    restarted.began = began - 10 * second;
+    auto unseen = restarted;
+    unseen.was_up = false;
+    auto asked = unseen;
+    asked.is_asked = true;
+    const auto row = GENERATE_COPY(
+        Row{restarted, "", true, true, began, true},
+        Row{restarted, "", true, true, began - 5 * second, true},
+        Row{restarted, "", true, true, began - 5 * second - 1, false},
+        Row{restarted, "", false, true, began, true},
+        Row{restarted, "", false, true, began - 1, false}, Row{unseen, "", true, true, began, true},
+        Row{unseen, "", true, true, began - 1, false}, Row{unseen, "", true, false, began, true},
+        Row{unseen, "", true, false, began - 1, false}, Row{asked, "", true, true, began - 1, true},
+        Row{asked, "", true, false, began - 1, false});
+    auto loss = lost(port("a"), row.removed);
+    loss.member.anchor = row.is_tied ? "rdmad-a.service:1:uverbs1.slice" : "";
+    loss.member.is_unused = !row.is_used;
+    const Group gone = {.lost = {loss}, .is_anchored = true};
+    CAPTURE(row.memory.was_up, row.memory.is_asked, row.is_tied, row.is_used, row.removed);
+    const auto at_once = look(row.memory, down("failed"), {gone});
+    const auto failed = look(row.memory, down("failed"), {satisfied()});
+    CHECK(cause_of(failed) == Stop::Cause::failure);
+    const auto later = look(failed.memory, down("failed"), {gone});
+    const auto cause = row.is_reason ? Stop::Cause::unplug : Stop::Cause::failure;
+    CHECK(cause_of(at_once) == cause);
+    CHECK(cause_of(later) == cause);
+    CHECK(later.memory == at_once.memory);
 }
 
 TEST_CASE("a failure stays what it was, and when, though it is looked at again", "[verdict]")
@@ -789,6 +836,57 @@ TEST_CASE("what a unit runs with is known after each look", "[verdict]")
     CHECK(after(false, is_late, none_left) == Members{port("a", 2), port("b")});
     // until it has stopped, though it now has the port that is back
     CHECK(after(true, is_late, returned) == Members{port("a"), port("b", 2), port("b")});
+}
+
+TEST_CASE("a unit that runs with one of two adapters does not remember each that went", "[verdict]")
+{
+    const bool is_same_adapter = GENERATE(true, false);
+    const auto tied = [](Member member) {
+        member.anchor = "rdmad-a.service:" + std::to_string(member.index) + ":uverbs1:b.slice";
+        return member;
+    };
+    const auto runs_with = [&](std::vector<Member> members, const std::vector<Member>& present,
+                               uint64_t time) {
+        Group group = {.require = Require::any, .present = present, .is_anchored = true};
+        for (auto& member : members) {
+            const auto is_there = [&](const auto& same) {
+                return std::any_of(present.begin(), present.end(), same);
+            };
+            if (!member.removed &&
+                !is_there([&](const Member& other) { return member.is_same_appearance(other); }))
+                member.removed = time;
+            if (member.removed)
+                group.lost.push_back({member, is_there([&](const Member& other) {
+                                          return member.is_same_port(other);
+                                      })});
+            else
+                group.has_kept = group.has_tied = true;
+        }
+        const auto verdict = look(of_running(), running(), {group});
+        return members_after(members, true, verdict, {.groups = {group}, .now_monotonic = time});
+    };
+    const auto stays = tied(port("stays", 0));
+    std::vector<Member> members = {stays};
+    for (uint32_t turn = 1; turn <= 10'000; turn++) {
+        const auto guid = is_same_adapter ? "a" : "a" + std::to_string(turn);
+        members = runs_with(members, {stays, tied(port(guid, turn))}, now);
+        REQUIRE(members.size() == 2);
+        members = runs_with(members, {stays}, now + turn);
+        REQUIRE(members == std::vector{stays});
+    }
+    // while its device is there, or somebody may hold it, it is known who ran with it
+    for (const auto* other : {"b", "c"}) {
+        auto gone = lost(tied(port(other, 7)), now);
+        gone.may_be_held = true;
+        const Group group = {.require = Require::any,
+                             .present = {stays},
+                             .lost = {gone},
+                             .has_kept = true,
+                             .has_tied = true};
+        const auto verdict = look(of_running(), running(), {group});
+        CHECK(members_after({stays, gone.member}, true, verdict, {.groups = {group}}) ==
+              std::vector{stays, gone.member});
+    }
 }
 
 TEST_CASE("what a unit that is down was tied to is forgotten in time", "[verdict]")

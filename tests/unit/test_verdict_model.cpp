@@ -150,14 +150,35 @@ public:
         look();
         return true;
     }
+    /// As break_down(), but PID 1 restarts the unit once before it fails for good; and the port had
+    /// gone before that.
+    bool wear_down()
+    {
+        if (!is_active() || !present_)
+            return false;
+        const auto outcome = is_known_ && !outlives_ && is_seen() ? Wanted::yes : Wanted::unknown;
+        const auto removed = clock_;
+        clock_ += 1;
+        go_down("failed");
+        clock_ += second;
+        begin(false);
+        clock_ += second;
+        wanted_ = Wanted::unknown;
+        go_down("failed");
+        look();
+        remove();
+        removed_.at(index() - 1) = removed;
+        wanted_ = outcome;
+        look();
+        return true;
+    }
     /// The unit fails of the port that goes, and PID 1 restarts it before it hears of the removal.
     bool crash()
     {
         if (!is_active() || !present_)
             return false;
         const auto outlives = outlives_;
-        const auto& seen = record_.memory;
-        const bool is_seen = seen.was_up && seen.began == unit_.inactive_exit;
+        const bool was_seen = is_seen();
         go();
         go_down("failed");
         clock_ += second;
@@ -165,7 +186,7 @@ public:
         outlives_ = outlives;
         hear_of_removal(index());
         // of two runs that nobody saw PID 1 tells of one
-        if (!is_seen)
+        if (!was_seen)
             wanted_ = Wanted::unknown;
         look();
         return true;
@@ -217,6 +238,12 @@ private:
     {
         if (wrong_.empty())
             wrong_ = what;
+    }
+
+    /// rdmad knows the run that the unit is in.
+    [[nodiscard]] bool is_seen() const
+    {
+        return record_.memory.was_up && record_.memory.began == unit_.inactive_exit;
     }
 
     // -- the port
@@ -403,7 +430,7 @@ constexpr std::array alphabet = {
     Letter{"stop", &World::stop},        Letter{"fail", &World::fail},
     Letter{"break", &World::break_down}, Letter{"finish", &World::finish},
     Letter{"die", &World::die},          Letter{"restart", &World::restart},
-    Letter{"crash", &World::crash},
+    Letter{"crash", &World::crash},      Letter{"wear", &World::wear_down},
 };
 
 size_t worlds = 0;
