@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
+#include "core/base/state_link.hpp"
 #include "core/naming/device_name.hpp"
 #include "core/sysfs/rdma_device.hpp"
 #include "tests/support/fake_host.hpp"
 #include "tests/support/must.hpp"
 #include "tests/support/open_hook.hpp"
 #include "udev-helpers/rdma_id/ensure_name.hpp"
-#include "udev-helpers/rdma_id/state_link.hpp"
 
 #include <cerrno>
 #include <fcntl.h>

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
+#include "core/base/state_link.hpp"
 #include "core/sysfs/rdma_device.hpp"
 #include "tests/catch.hpp"
 #include "tests/support/fixture_tree.hpp"
 #include "udev-helpers/rdma_id/name_records.hpp"
-#include "udev-helpers/rdma_id/state_link.hpp"
 
 #include <cerrno>
 

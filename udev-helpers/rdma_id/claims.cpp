@@ -2,11 +2,11 @@
 #include "udev-helpers/rdma_id/claims.hpp"
 
 #include "core/base/file.hpp"
+#include "core/base/state_link.hpp"
 #include "core/base/text.hpp"
 #include "core/naming/links.hpp"
 #include "udev-helpers/rdma_id/log.hpp"
 #include "udev-helpers/rdma_id/rename_retries.hpp"
-#include "udev-helpers/rdma_id/state_link.hpp"
 
 #include <array>
 #include <cerrno>

@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 #include "udev-helpers/rdma_id/ensure_name.hpp"
 
+#include "core/base/state_link.hpp"
 #include "core/base/text.hpp"
 #include "udev-helpers/rdma_id/index.hpp"
 #include "udev-helpers/rdma_id/log.hpp"
 #include "udev-helpers/rdma_id/naming_input.hpp"
 #include "udev-helpers/rdma_id/node_refresh.hpp"
-#include "udev-helpers/rdma_id/state_link.hpp"
 
 #include <algorithm>
 #include <cerrno>

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 #include "udev-helpers/rdma_id/events.hpp"
 
+#include "core/base/state_link.hpp"
 #include "core/base/text.hpp"
 #include "udev-helpers/rdma_id/claims.hpp"
 #include "udev-helpers/rdma_id/ensure_name.hpp"
@@ -10,7 +11,6 @@
 #include "udev-helpers/rdma_id/modules.hpp"
 #include "udev-helpers/rdma_id/names.hpp"
 #include "udev-helpers/rdma_id/node_refresh.hpp"
-#include "udev-helpers/rdma_id/state_link.hpp"
 
 #include <ctime>
 #include <unistd.h>

@@ -2,10 +2,10 @@
 #include "udev-helpers/rdma_id/name_records.hpp"
 
 #include "core/base/file.hpp"
+#include "core/base/state_link.hpp"
 #include "core/base/text.hpp"
 #include "core/naming/links.hpp"
 #include "core/sysfs/rdma_device.hpp"
-#include "udev-helpers/rdma_id/state_link.hpp"
 
 #include <cerrno>
 #include <unistd.h>

@@ -10,7 +10,7 @@
 // Records below /run/rdmad are symbolic links whose target is the text: made, replaced and read in
 // one step each, whoever else is at it.
 
-namespace rdmad::rdma_id {
+namespace rdmad {
 
 /// None if there is no such link, or its target has more than 254 bytes.
 [[nodiscard]] std::optional<std::string> read_link(const std::string& path);
@@ -26,4 +26,4 @@ int replace_link(const std::string& target, const std::string& path);
 [[nodiscard]] Result<UniqueFd> lock_state(const std::string& directory,
                                           const std::string& name = "lock");
 
-} // namespace rdmad::rdma_id
+} // namespace rdmad

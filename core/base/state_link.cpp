@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-#include "udev-helpers/rdma_id/state_link.hpp"
+#include "core/base/state_link.hpp"
 
 #include <cerrno>
 #include <climits>
@@ -9,7 +9,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-namespace rdmad::rdma_id {
+namespace rdmad {
 
 std::optional<std::string> read_link(const std::string& path)
 {
@@ -51,4 +51,4 @@ Result<UniqueFd> lock_state(const std::string& directory, const std::string& nam
     return file;
 }
 
-} // namespace rdmad::rdma_id
+} // namespace rdmad
