@@ -11,7 +11,6 @@ namespace rdmad::fuzz {
 
 namespace {
 
-using rdma_id::Node;
 using rdma_id::parse_claimant;
 using rdma_id::parse_mark;
 

@@ -28,14 +28,14 @@ struct Bench {
         host.sys.file("class/infiniband_verbs/uverbs0/dev", "231:192\n");
         host.properties["ACTION"] = "add";
     }
-    [[nodiscard]] Subject node() const
+    [[nodiscard]] Target node() const
     {
         return must_find(
-            subject_of_event(host.root, "/class/infiniband_verbs/uverbs0", "infiniband_verbs"));
+            find_event_target(host.root, "/class/infiniband_verbs/uverbs0", "infiniband_verbs"));
     }
-    [[nodiscard]] Subject device() const
+    [[nodiscard]] Target device() const
     {
-        return must_find(subject_of_device(host.root, host.name_of(0)));
+        return must_find(find_device_target(host.root, host.name_of(0)));
     }
     [[nodiscard]] std::string device_event(const NamingMode& naming)
     {

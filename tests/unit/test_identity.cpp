@@ -28,8 +28,8 @@ struct Bench {
     {
         auto device = must_find(client.device(index));
         auto directory = must_find(sysfs::RdmaDevice::open(root, device.name));
-        const Subject subject = {node, "node0", port, device.name, std::move(directory)};
-        return identify(client, root, subject, std::move(device));
+        const Target target = {node, "node0", port, device.name, std::move(directory)};
+        return identify(client, root, target, std::move(device));
     }
 };
 
@@ -116,13 +116,13 @@ TEST_CASE("a device that has gone while its ports are asked for is gone", "[iden
 {
     Bench bench;
     auto device = must_find(bench.client.device(0));
-    const Subject subject = {Node::device,
-                             "mixed",
-                             {},
-                             "mixed",
-                             must_find(sysfs::RdmaDevice::open(bench.root, "mixed"))};
+    const Target target = {Node::device,
+                           "mixed",
+                           {},
+                           "mixed",
+                           must_find(sysfs::RdmaDevice::open(bench.root, "mixed"))};
     bench.kernel.remove(0);
-    CHECK(is_none(identify(bench.client, bench.root, subject, device)));
+    CHECK(is_none(identify(bench.client, bench.root, target, device)));
 }
 
 TEST_CASE("a device whose driver cannot tell of a port now is there", "[identity]")
@@ -138,8 +138,8 @@ TEST_CASE("an error of the kernel is passed on", "[identity]")
 {
     Bench bench;
     auto device = must_find(bench.client.device(1));
-    const Subject subject = {
+    const Target target = {
         Node::device, "opa", {}, "opa", must_find(sysfs::RdmaDevice::open(bench.root, "opa"))};
     bench.kernel.fail_next_send(EPERM);
-    CHECK(error_of(identify(bench.client, bench.root, subject, device)) == EPERM);
+    CHECK(error_of(identify(bench.client, bench.root, target, device)) == EPERM);
 }

@@ -4,9 +4,9 @@
 #include "core/base/file.hpp"
 #include "core/base/state_link.hpp"
 #include "core/base/text.hpp"
+#include "core/device/rename_retries.hpp"
 #include "core/naming/links.hpp"
 #include "udev-helpers/rdma_id/log.hpp"
-#include "udev-helpers/rdma_id/rename_retries.hpp"
 
 #include <array>
 #include <cerrno>

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 #pragma once
 
+#include "core/device/target.hpp"
 #include "core/nldev/client.hpp"
-#include "udev-helpers/rdma_id/subject.hpp"
 
 #include <vector>
 

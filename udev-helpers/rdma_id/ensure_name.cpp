@@ -66,7 +66,7 @@ public:
     /// Decides on the name of a device and gives it.
     Result<NameOutcome> settle(const DeviceNow& now)
     {
-        const auto decision = decide_name(input_, now.subject.device, now.identity);
+        const auto decision = decide_name(input_, now.target.device, now.identity);
         const auto& device = now.identity.device;
         const auto work = in_work(now, decision);
         auto name = decision.wait == Wait::no ? take_first_free(work, decision)
@@ -225,7 +225,7 @@ private:
         if (!*there)
             return true;
         const auto& now = holders_.emplace_back(std::move(**there));
-        const auto decision = decide_name_of_other(input_, now.subject.device, now.identity);
+        const auto decision = decide_name_of_other(input_, now.target.device, now.identity);
         const auto work = in_work(now, decision);
         const auto name = take_first_free(work, decision);
         if (!name)

@@ -31,20 +31,20 @@ void log_failure(const Result<void>& outcome)
 
 /// Returns the device of an event, or nullopt if it is gone. The event's properties tell the index
 /// that an earlier event found.
-Result<std::optional<nldev::Device>> device_of(const Context& context, const Subject& subject)
+Result<std::optional<nldev::Device>> device_of(const Context& context, const Target& target)
 {
-    return find_device(context.client, context.root, subject.device, subject.device_name,
+    return find_device(context.client, context.root, target.device, target.device_name,
                        text::parse_u32(context.property("ID_RDMA_INDEX")), context.hints);
 }
 
 /// Gives the device its name where rdmad does so; device has the name that it has then. A device
 /// that cannot be named is described all the same.
-void name_device(const Context& context, const Subject& subject, const NamingMode& naming,
+void name_device(const Context& context, const Target& target, const NamingMode& naming,
                  nldev::Device& device, Ask ask = Ask::once)
 {
     if (!naming.gives_names && !(naming.ends_swaps && naming::is_temporary(device.name)))
         return;
-    const auto named = ensure_name(context, device, subject.device.inode().value_or(0), ask);
+    const auto named = ensure_name(context, device, target.device.inode().value_or(0), ask);
     if (!named)
         warn(named.error().message());
     else if (*named)
@@ -87,7 +87,7 @@ Result<void> refresh_stale_nodes(const Context& context, const Identity& identit
 
 } // namespace
 
-Result<std::string> follow_node_event(const Context& context, const Subject& node,
+Result<std::string> follow_node_event(const Context& context, const Target& node,
                                       const NamingMode& naming)
 {
     auto device = device_of(context, node);
@@ -112,7 +112,7 @@ Result<std::string> follow_node_event(const Context& context, const Subject& nod
     return format_properties(**identity, *links);
 }
 
-Result<std::string> follow_device_event(const Context& context, const Subject& device,
+Result<std::string> follow_device_event(const Context& context, const Target& device,
                                         const NamingMode& naming, Load load)
 {
     const auto action = context.property("ACTION");
@@ -158,9 +158,9 @@ bool follow_removal(const sysfs::Directory& root, const Paths& paths, const Even
     return true;
 }
 
-Result<std::string> describe(const Context& context, const Options& options, const Subject& subject)
+Result<std::string> describe(const Context& context, const Options& options, const Target& target)
 {
-    auto device = find_device(context.client, context.root, subject.device, subject.device_name,
+    auto device = find_device(context.client, context.root, target.device, target.device_name,
                               std::nullopt, context.hints);
     if (!device)
         return tl::unexpected<Error>(std::move(device).error());
@@ -168,12 +168,12 @@ Result<std::string> describe(const Context& context, const Options& options, con
         return "";
     if (options.test_link)
         return explain_name(context, (*device)->index);
-    const auto identity = identify(context.client, context.root, subject, std::move(**device));
+    const auto identity = identify(context.client, context.root, target, std::move(**device));
     if (!identity)
         return tl::unexpected<Error>(identity.error());
     if (!*identity)
         return "";
-    if (subject.node == Node::device)
+    if (target.node == Node::device)
         log_failure(
             load_modules(context.client, context.root, **identity, options.load, module_lists));
     Claims claims(context.client, context.root, context.paths.rdmad, false);

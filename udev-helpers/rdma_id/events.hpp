@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 #pragma once
 
+#include "core/device/target.hpp"
 #include "udev-helpers/rdma_id/context.hpp"
 #include "udev-helpers/rdma_id/options.hpp"
-#include "udev-helpers/rdma_id/subject.hpp"
 
 // What rdma_id does for each kind of udev event.
 
@@ -17,12 +17,12 @@ struct NamingMode {
 
 /// Follows an event of a uverbs, umad or issm node. Returns the node's properties, or an empty
 /// string if its device is gone.
-[[nodiscard]] Result<std::string> follow_node_event(const Context& context, const Subject& node,
+[[nodiscard]] Result<std::string> follow_node_event(const Context& context, const Target& node,
                                                     const NamingMode& naming);
 
 /// Follows an event of an RDMA device. Returns its properties, ID_RENAMING=1 if this event renamed
 /// it, or an empty string if it is gone.
-[[nodiscard]] Result<std::string> follow_device_event(const Context& context, const Subject& device,
+[[nodiscard]] Result<std::string> follow_device_event(const Context& context, const Target& device,
                                                       const NamingMode& naming, Load load);
 
 /// Follows the "remove" event of a device or node, of which the udev properties alone are left:
@@ -34,6 +34,6 @@ struct NamingMode {
 /// Returns what a user who asks for a device or node gets: a description in the format that the
 /// options ask for, or the name that the device would get. Empty if the device is gone.
 [[nodiscard]] Result<std::string> describe(const Context& context, const Options& options,
-                                           const Subject& subject);
+                                           const Target& target);
 
 } // namespace rdmad::rdma_id

@@ -45,8 +45,8 @@ bool gives_up(nldev::Client& client, const DecisionInput& input, const nldev::De
     const auto there = look_at(client, input.root, holder.index);
     if (!there || !*there)
         return false;
-    const auto& [subject, identity] = **there;
-    const auto candidates = decide_name_of_other(input, subject.device, identity).candidates();
+    const auto& [target, identity] = **there;
+    const auto candidates = decide_name_of_other(input, target.device, identity).candidates();
     return !candidates.empty() && candidates[0] != holder.name;
 }
 
@@ -90,10 +90,10 @@ Result<std::string> explain_name(const Context& context, uint32_t index)
         return tl::unexpected<Error>(there.error());
     if (!*there)
         return "";
-    const auto& [subject, identity] = **there;
+    const auto& [target, identity] = **there;
     NamingInput inputs(context);
     inputs.host.property = recorded_properties(identity.device.name, context.paths.udev);
-    const auto decision = decide_name(inputs.input, subject.device, identity);
+    const auto decision = decide_name(inputs.input, target.device, identity);
     std::string text = text::escape_terminal(identity.device.name);
     if (decision.original != identity.device.name)
         text += ", at first " + text::escape_terminal(decision.original);

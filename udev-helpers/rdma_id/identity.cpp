@@ -4,17 +4,17 @@
 namespace rdmad::rdma_id {
 
 Result<std::optional<Identity>> identify(nldev::Client& client, const sysfs::Directory& root,
-                                         const Subject& subject, nldev::Device device)
+                                         const Target& target, nldev::Device device)
 {
-    auto found = identity::identify(client, root, subject.device, std::move(device), subject.port);
+    auto found = identity::identify(client, root, target.device, std::move(device), target.port);
     if (!found)
         return tl::unexpected<Error>(std::move(found).error());
     if (!*found)
         return std::optional<Identity>();
     Identity whole;
     static_cast<identity::DeviceIdentity&>(whole) = std::move(**found);
-    whole.node = subject.node;
-    whole.sysname = subject.sysname;
+    whole.node = target.node;
+    whole.sysname = target.sysname;
     return whole;
 }
 
@@ -27,13 +27,13 @@ Result<std::optional<DeviceNow>> look_at(nldev::Client& client, const sysfs::Dir
     if (!*found)
         return std::optional<DeviceNow>();
     auto& [opened, device] = **found;
-    Subject subject = {Node::device, device.name, std::nullopt, device.name, std::move(opened)};
-    auto identity = identify(client, root, subject, std::move(device));
+    Target target = {Node::device, device.name, std::nullopt, device.name, std::move(opened)};
+    auto identity = identify(client, root, target, std::move(device));
     if (!identity)
         return tl::unexpected<Error>(std::move(identity).error());
     if (!*identity)
         return std::optional<DeviceNow>();
-    return DeviceNow{std::move(subject), std::move(**identity)};
+    return DeviceNow{std::move(target), std::move(**identity)};
 }
 
 } // namespace rdmad::rdma_id

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 #pragma once
 
+#include "core/device/target.hpp"
 #include "core/identity/identity.hpp"
-#include "udev-helpers/rdma_id/subject.hpp"
 
 #include <vector>
 
@@ -10,7 +10,7 @@ namespace rdmad::rdma_id {
 
 using identity::PortIdentity;
 
-/// All that is known of a subject: the device, and the ports that the subject serves, in order:
+/// All that is known of a target: the device, and the ports that the target serves, in order:
 /// just one for umad and issm.
 struct Identity : identity::DeviceIdentity {
     Node node = Node::device;
@@ -19,7 +19,7 @@ struct Identity : identity::DeviceIdentity {
 
 /// A device as sysfs and the kernel have it.
 struct DeviceNow {
-    Subject subject;
+    Target target;
     Identity identity;
 };
 
@@ -32,7 +32,6 @@ look_at(nldev::Client& client, const sysfs::Directory& root, uint32_t index);
 /// meanwhile.
 [[nodiscard]] Result<std::optional<Identity>> identify(nldev::Client& client,
                                                        const sysfs::Directory& root,
-                                                       const Subject& subject,
-                                                       nldev::Device device);
+                                                       const Target& target, nldev::Device device);
 
 } // namespace rdmad::rdma_id

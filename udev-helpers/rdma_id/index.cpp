@@ -2,7 +2,7 @@
 #include "udev-helpers/rdma_id/index.hpp"
 
 #include "core/base/text.hpp"
-#include "udev-helpers/rdma_id/rename_retries.hpp"
+#include "core/device/rename_retries.hpp"
 
 #include <cerrno>
 

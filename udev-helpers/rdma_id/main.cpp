@@ -107,15 +107,14 @@ ExitCode net_event(const Options& options, const sysfs::Directory& root)
     return text ? print(*text) : refused(text.error());
 }
 
-Result<std::string> event(const Context& context, const Options& options, const Subject& subject)
+Result<std::string> event(const Context& context, const Options& options, const Target& target)
 {
     const bool is_on = NamingSwitch().is_on();
     const NamingMode naming{.gives_names =
                                 is_on && options.rename && context.property("ACTION") == "add",
                             .ends_swaps = is_on};
-    return subject.node == Node::device
-               ? follow_device_event(context, subject, naming, options.load)
-               : follow_node_event(context, subject, naming);
+    return target.node == Node::device ? follow_device_event(context, target, naming, options.load)
+                                       : follow_node_event(context, target, naming);
 }
 
 ExitCode run(const Options& options)
@@ -142,15 +141,15 @@ ExitCode run(const Options& options)
     if (action == "move")
         forget_old_name(**root, environment("DEVPATH_OLD").value_or(""), paths.udev);
 
-    const auto subject = options.device ? find_subject(**root, *options.device)
-                                        : subject_of_event(**root, devpath, subsystem);
-    if (!subject)
-        return refused(subject.error());
-    if (!*subject)
+    const auto target = options.device ? find_target(**root, *options.device)
+                                       : find_event_target(**root, devpath, subsystem);
+    if (!target)
+        return refused(target.error());
+    if (!*target)
         return not_found(options);
     const auto text = with_kernel(**root, options.event, [&](const Context& context) {
-        return options.event ? event(context, options, **subject)
-                             : describe(context, options, **subject);
+        return options.event ? event(context, options, **target)
+                             : describe(context, options, **target);
     });
     if (!text)
         return refused(text.error());

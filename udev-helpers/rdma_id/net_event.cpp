@@ -2,6 +2,7 @@
 #include "udev-helpers/rdma_id/net_event.hpp"
 
 #include "core/base/text.hpp"
+#include "core/device/rename_retries.hpp"
 #include "core/naming/links.hpp"
 #include "core/sysfs/netdev.hpp"
 #include "udev-helpers/rdma_id/claims.hpp"
@@ -11,7 +12,6 @@
 #include "udev-helpers/rdma_id/log.hpp"
 #include "udev-helpers/rdma_id/naming_input.hpp"
 #include "udev-helpers/rdma_id/node_refresh.hpp"
-#include "udev-helpers/rdma_id/rename_retries.hpp"
 
 #include <algorithm>
 #include <chrono>
@@ -26,25 +26,25 @@ using FoundRdma = Result<std::optional<RdmaOfNetdev>>;
 /// Returns nullopt if no device has the name any more, or it is being renamed at that moment.
 FoundRdma find_by_name(const Context& context, const std::string& name)
 {
-    auto subject = subject_of_device(context.root, name);
-    if (!subject)
-        return tl::unexpected<Error>(std::move(subject).error());
-    if (!*subject)
+    auto target = find_device_target(context.root, name);
+    if (!target)
+        return tl::unexpected<Error>(std::move(target).error());
+    if (!*target)
         return std::optional<RdmaOfNetdev>();
-    auto device = find_device(context.client, context.root, (*subject)->device, name, std::nullopt,
+    auto device = find_device(context.client, context.root, (*target)->device, name, std::nullopt,
                               context.hints);
     if (!device)
         return tl::unexpected<Error>(std::move(device).error());
     if (!*device)
         return std::optional<RdmaOfNetdev>();
-    return RdmaOfNetdev{std::move(**subject), std::move(**device)};
+    return RdmaOfNetdev{std::move(**target), std::move(**device)};
 }
 
 /// Returns the name of an IPoIB device after its RDMA device, which gets its own name first. Empty
 /// if no .link file asks for it, or the name does not fit.
 Result<std::string> name_ipoib(const Context& context, const RdmaOfNetdev& rdma)
 {
-    const auto ensured = ensure_name(context, rdma.device, rdma.subject.device.inode().value_or(0));
+    const auto ensured = ensure_name(context, rdma.device, rdma.target.device.inode().value_or(0));
     if (!ensured)
         return tl::unexpected<Error>(ensured.error());
     const auto there = look_at(context.client, context.root, rdma.device.index);
@@ -54,7 +54,7 @@ Result<std::string> name_ipoib(const Context& context, const RdmaOfNetdev& rdma)
         return "";
     const NamingInput inputs(context);
     const auto& identity = (*there)->identity;
-    const auto decision = decide_name(inputs.input, (*there)->subject.device, identity);
+    const auto decision = decide_name(inputs.input, (*there)->target.device, identity);
     if (!decision.file || !decision.file->problems.empty() || decision.wait != Wait::no ||
         !decision.file->ipoib_name || naming::is_temporary(identity.device.name))
         return "";
@@ -79,7 +79,7 @@ bool is_waiting(const Context& context, const DeviceId& id)
 /// renamed later.
 Result<void> name_waiting(const Context& context, const RdmaOfNetdev& rdma)
 {
-    const auto inode = rdma.subject.device.inode().value_or(0);
+    const auto inode = rdma.target.device.inode().value_or(0);
     if (!is_waiting(context, {rdma.device.index, inode}))
         return {};
     const auto ensured = ensure_name(context, rdma.device, inode);

@@ -1,14 +1,14 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 #pragma once
 
+#include "core/device/target.hpp"
 #include "udev-helpers/rdma_id/context.hpp"
-#include "udev-helpers/rdma_id/subject.hpp"
 
 namespace rdmad::rdma_id {
 
 /// The RDMA device that a network device belongs to.
 struct RdmaOfNetdev {
-    Subject subject;
+    Target target;
     nldev::Device device;
     uint32_t port = 0; ///< that an IPoIB device is on
 };

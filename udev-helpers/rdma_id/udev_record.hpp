@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 #pragma once
 
-#include "udev-helpers/rdma_id/subject.hpp"
+#include "core/device/target.hpp"
 
 #include <optional>
 #include <string>

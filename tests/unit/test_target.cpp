@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
+#include "core/device/target.hpp"
 #include "tests/support/fixture_tree.hpp"
 #include "tests/support/must.hpp"
 #include "tests/support/open_hook.hpp"
-#include "udev-helpers/rdma_id/subject.hpp"
 
 #include <sys/stat.h>
 #include <sys/sysmacros.h>
@@ -56,25 +56,25 @@ struct Bench {
     {
         tree.file("devices/virtual/infiniband_verbs/uverbs0/ibdev", name + "\n");
     }
-    [[nodiscard]] Result<std::optional<Subject>> event(const std::string& subsystem,
-                                                       const std::string& name) const
+    [[nodiscard]] Result<std::optional<Target>> event(const std::string& subsystem,
+                                                      const std::string& name) const
     {
-        return subject_of_event(root, "/devices/virtual/" + subsystem + "/" + name, subsystem);
+        return find_event_target(root, "/devices/virtual/" + subsystem + "/" + name, subsystem);
     }
 };
 
-void check_umad1(const Subject& subject)
+void check_umad1(const Target& target)
 {
-    CHECK(subject.node == Node::umad);
-    CHECK(subject.sysname == "umad1");
-    CHECK(subject.port == 2U);
-    CHECK(subject.device_name == "mixed");
-    CHECK(subject.device.port_guid(1) == UINT64_C(0x0002c90300000a01));
+    CHECK(target.node == Node::umad);
+    CHECK(target.sysname == "umad1");
+    CHECK(target.port == 2U);
+    CHECK(target.device_name == "mixed");
+    CHECK(target.device.port_guid(1) == UINT64_C(0x0002c90300000a01));
 }
 
 } // namespace
 
-TEST_CASE("a node is known by its class and its name", "[subject]")
+TEST_CASE("a node is known by its class and its name", "[target]")
 {
     CHECK(node_of("infiniband", "mlx5_0") == Node::device);
     CHECK(node_of("infiniband", "umad0") == Node::device);
@@ -89,7 +89,7 @@ TEST_CASE("a node is known by its class and its name", "[subject]")
     CHECK_FALSE(node_of("", "").has_value());
 }
 
-TEST_CASE("kinds of nodes have a name and a class", "[subject]")
+TEST_CASE("kinds of nodes have a name and a class", "[target]")
 {
     CHECK(to_string(Node::device) == "device");
     CHECK(to_string(Node::uverbs) == "uverbs");
@@ -101,17 +101,17 @@ TEST_CASE("kinds of nodes have a name and a class", "[subject]")
     CHECK(class_path(Node::issm, "issm0") == "class/infiniband_mad/issm0");
 }
 
-TEST_CASE("the event of a device is about the device", "[subject]")
+TEST_CASE("the event of a device is about the device", "[target]")
 {
     const Bench bench;
-    const auto subject = must_find(bench.event("infiniband", "mixed"));
-    CHECK(subject.node == Node::device);
-    CHECK(subject.sysname == "mixed");
-    CHECK(subject.device_name == "mixed");
-    CHECK_FALSE(subject.port.has_value());
+    const auto target = must_find(bench.event("infiniband", "mixed"));
+    CHECK(target.node == Node::device);
+    CHECK(target.sysname == "mixed");
+    CHECK(target.device_name == "mixed");
+    CHECK_FALSE(target.port.has_value());
 }
 
-TEST_CASE("the event of a node is about its device, and port", "[subject]")
+TEST_CASE("the event of a node is about its device, and port", "[target]")
 {
     const Bench bench;
     check_umad1(must_find(bench.event("infiniband_mad", "umad1")));
@@ -124,18 +124,18 @@ TEST_CASE("the event of a node is about its device, and port", "[subject]")
     CHECK_FALSE(uverbs.port.has_value());
 }
 
-TEST_CASE("an event about something else, or something gone, is about nothing", "[subject]")
+TEST_CASE("an event about something else, or something gone, is about nothing", "[target]")
 {
     const Bench bench;
     bench.add("misc", "rdma_cm");
     CHECK(is_none(bench.event("misc", "rdma_cm")));
     CHECK(is_none(bench.event("infiniband", "gone")));
     CHECK(is_none(bench.event("infiniband_mad", "umad9")));
-    CHECK(is_none(subject_of_event(bench.root, "", "infiniband")));
-    CHECK(is_none(subject_of_event(bench.root, "/", "infiniband")));
+    CHECK(is_none(find_event_target(bench.root, "", "infiniband")));
+    CHECK(is_none(find_event_target(bench.root, "/", "infiniband")));
 }
 
-TEST_CASE("a node whose ibdev names no device is none", "[subject]")
+TEST_CASE("a node whose ibdev names no device is none", "[target]")
 {
     const Bench bench;
     bench.tree.directory("class/infiniband/a");
@@ -146,7 +146,7 @@ TEST_CASE("a node whose ibdev names no device is none", "[subject]")
     CHECK(is_none(bench.event("infiniband_verbs", "uverbs0")));
 }
 
-TEST_CASE("a node without ibdev, or a port's node without its port, is none", "[subject]")
+TEST_CASE("a node without ibdev, or a port's node without its port, is none", "[target]")
 {
     const Bench bench;
     bench.tree.remove("devices/virtual/infiniband_verbs/uverbs0/ibdev");
@@ -158,46 +158,45 @@ TEST_CASE("a node without ibdev, or a port's node without its port, is none", "[
     CHECK(is_none(bench.event("infiniband_mad", "issm0")));
 }
 
-TEST_CASE("a rename before the device is opened is followed", "[subject]")
+TEST_CASE("a rename before the device is opened is followed", "[target]")
 {
     const Bench bench;
     const OpenHook hook("class/infiniband/mixed", OpenHook::When::before, [&] {
         bench.rename_device("mixed", "ibp1s0");
         bench.set_ibdev("ibp1s0");
     });
-    const auto subject = must_find(bench.event("infiniband_verbs", "uverbs0"));
+    const auto target = must_find(bench.event("infiniband_verbs", "uverbs0"));
     CHECK(hook.has_run());
-    CHECK(subject.device_name == "ibp1s0");
-    CHECK(subject.device.port_guid(1) == UINT64_C(0x0002c90300000a01));
+    CHECK(target.device_name == "ibp1s0");
+    CHECK(target.device.port_guid(1) == UINT64_C(0x0002c90300000a01));
 }
 
-TEST_CASE("a rename that the kernel takes its time for is waited for", "[subject]")
+TEST_CASE("a rename that the kernel takes its time for is waited for", "[target]")
 {
     const Bench bench;
     // the class has the new name, and the node still tells the old one
     bench.rename_device("mixed", "ibp1s0");
     const OpenHook hook(
         "class/infiniband/mixed", OpenHook::When::before, [&] { bench.set_ibdev("ibp1s0"); }, 6);
-    const auto subject = must_find(bench.event("infiniband_verbs", "uverbs0"));
+    const auto target = must_find(bench.event("infiniband_verbs", "uverbs0"));
     CHECK(hook.has_run());
-    CHECK(subject.device_name == "ibp1s0");
+    CHECK(target.device_name == "ibp1s0");
 }
 
-TEST_CASE("a rename after the device was opened gives the new name", "[subject]")
+TEST_CASE("a rename after the device was opened gives the new name", "[target]")
 {
     const Bench bench;
     const OpenHook hook("class/infiniband/mixed", OpenHook::When::after, [&] {
         bench.rename_device("mixed", "ibp1s0");
         bench.set_ibdev("ibp1s0");
     });
-    const auto subject = must_find(bench.event("infiniband_verbs", "uverbs0"));
+    const auto target = must_find(bench.event("infiniband_verbs", "uverbs0"));
     CHECK(hook.has_run());
-    CHECK(subject.device_name == "ibp1s0");
-    CHECK(subject.device.port_guid(1) == UINT64_C(0x0002c90300000a01));
+    CHECK(target.device_name == "ibp1s0");
+    CHECK(target.device.port_guid(1) == UINT64_C(0x0002c90300000a01));
 }
 
-TEST_CASE("another device that takes the name meanwhile is not mistaken for the node's",
-          "[subject]")
+TEST_CASE("another device that takes the name meanwhile is not mistaken for the node's", "[target]")
 {
     const Bench bench;
     const OpenHook hook("class/infiniband/mixed", OpenHook::When::before, [&] {
@@ -207,16 +206,16 @@ TEST_CASE("another device that takes the name meanwhile is not mistaken for the 
         bench.tree.file("devices/virtual/infiniband/mixed/ports/1/gids/0",
                         "fe80:0000:0000:0000:0002:c903:0000:0b01\n");
     });
-    const auto subject = must_find(bench.event("infiniband_verbs", "uverbs0"));
+    const auto target = must_find(bench.event("infiniband_verbs", "uverbs0"));
     CHECK(hook.has_run());
-    CHECK(subject.device_name == "ibp1s0");
-    CHECK(subject.device.port_guid(1) == UINT64_C(0x0002c90300000a01));
+    CHECK(target.device_name == "ibp1s0");
+    CHECK(target.device.port_guid(1) == UINT64_C(0x0002c90300000a01));
 }
 
 // since Linux 7.3 a device in another network namespace, whose nodes are seen here, may be called
 // so
 TEST_CASE("a device of the same name that the node does not belong to is not taken for its own",
-          "[subject]")
+          "[target]")
 {
     const Bench bench;
     bench.tree.directory("devices/pci0000:00/0000:01:00.0");
@@ -227,11 +226,11 @@ TEST_CASE("a device of the same name that the node does not belong to is not tak
     if (*hangs_on)
         bench.tree.link("devices/virtual/infiniband_verbs/uverbs0/device",
                         "../../../pci0000:00/"s + hangs_on);
-    const auto subject = must(bench.event("infiniband_verbs", "uverbs0"));
-    CHECK(subject.has_value() == (hangs_on == "0000:01:00.0"s));
+    const auto target = must(bench.event("infiniband_verbs", "uverbs0"));
+    CHECK(target.has_value() == (hangs_on == "0000:01:00.0"s));
 }
 
-TEST_CASE("a device that goes while one looks is none", "[subject]")
+TEST_CASE("a device that goes while one looks is none", "[target]")
 {
     const Bench bench;
     const OpenHook hook("class/infiniband/mixed", OpenHook::When::before,
@@ -240,34 +239,34 @@ TEST_CASE("a device that goes while one looks is none", "[subject]")
     CHECK(hook.has_run());
 }
 
-TEST_CASE("a subject is found by the name of a device or node", "[subject]")
+TEST_CASE("a target is found by the name of a device or node", "[target]")
 {
     const Bench bench;
-    CHECK(must_find(find_subject(bench.root, "mixed")).node == Node::device);
-    CHECK(must_find(find_subject(bench.root, "uverbs0")).node == Node::uverbs);
-    CHECK(must_find(find_subject(bench.root, "issm0")).node == Node::issm);
-    check_umad1(must_find(find_subject(bench.root, "umad1")));
+    CHECK(must_find(find_target(bench.root, "mixed")).node == Node::device);
+    CHECK(must_find(find_target(bench.root, "uverbs0")).node == Node::uverbs);
+    CHECK(must_find(find_target(bench.root, "issm0")).node == Node::issm);
+    check_umad1(must_find(find_target(bench.root, "umad1")));
 }
 
-TEST_CASE("a device that is called like a node goes first", "[subject]")
+TEST_CASE("a device that is called like a node goes first", "[target]")
 {
     const Bench bench;
     bench.add("infiniband", "umad1");
-    CHECK(must_find(find_subject(bench.root, "umad1")).node == Node::device);
+    CHECK(must_find(find_target(bench.root, "umad1")).node == Node::device);
 }
 
-TEST_CASE("a name that is nobody's is none", "[subject]")
+TEST_CASE("a name that is nobody's is none", "[target]")
 {
     const Bench bench;
     const auto name = GENERATE(""s, "."s, ".."s, "nobody"s, "abi_version"s, "mixed "s, "mixed\n"s,
                                std::string(5000, 'x'));
     CAPTURE(name);
-    const auto subject = find_subject(bench.root, name);
-    REQUIRE(subject);
-    CHECK_FALSE(subject->has_value());
+    const auto target = find_target(bench.root, name);
+    REQUIRE(target);
+    CHECK_FALSE(target->has_value());
 }
 
-TEST_CASE("a subject is found by its path in sysfs, whatever links lead there", "[subject]")
+TEST_CASE("a target is found by its path in sysfs, whatever links lead there", "[target]")
 {
     const Bench bench;
     const auto path =
@@ -276,22 +275,23 @@ TEST_CASE("a subject is found by its path in sysfs, whatever links lead there", 
                  "class/infiniband/../infiniband_mad/umad1"s, "shortcut"s);
     bench.tree.link("shortcut", "class/infiniband_mad/umad1");
     CAPTURE(path);
-    check_umad1(must_find(find_subject(bench.root, bench.tree.path(path))));
-    CHECK(must_find(find_subject(bench.root, bench.tree.path("class/infiniband/mixed")))
-              .device_name == "mixed");
+    check_umad1(must_find(find_target(bench.root, bench.tree.path(path))));
+    CHECK(
+        must_find(find_target(bench.root, bench.tree.path("class/infiniband/mixed"))).device_name ==
+        "mixed");
 }
 
-TEST_CASE("a path to something else is none", "[subject]")
+TEST_CASE("a path to something else is none", "[target]")
 {
     const Bench bench;
     const auto path =
         GENERATE("class/infiniband"s, "class/infiniband_mad/abi_version"s,
                  "class/infiniband/mixed/ports"s, "nothing"s, "devices/virtual"s, ""s);
     CAPTURE(path);
-    CHECK(is_none(find_subject(bench.root, bench.tree.path() + "/" + path)));
+    CHECK(is_none(find_target(bench.root, bench.tree.path() + "/" + path)));
 }
 
-TEST_CASE("a subject is found by its device node", "[subject]")
+TEST_CASE("a target is found by its device node", "[target]")
 {
     // any character device will do: what it is, the tree says
     struct stat status;
@@ -300,9 +300,9 @@ TEST_CASE("a subject is found by its device node", "[subject]")
         return;
     }
     const Bench bench;
-    CHECK(is_none(find_subject(bench.root, "/dev/null")));
+    CHECK(is_none(find_target(bench.root, "/dev/null")));
     const auto numbers =
         std::to_string(major(status.st_rdev)) + ":" + std::to_string(minor(status.st_rdev));
     bench.tree.link("dev/char/" + numbers, "../../devices/virtual/infiniband_mad/umad1");
-    check_umad1(must_find(find_subject(bench.root, "/dev/null")));
+    check_umad1(must_find(find_target(bench.root, "/dev/null")));
 }

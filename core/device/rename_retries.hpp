@@ -4,7 +4,7 @@
 #include <chrono>
 #include <thread>
 
-namespace rdmad::rdma_id {
+namespace rdmad {
 
 /// How often to ask again where a rename came between an answer of the kernel and a read of sysfs.
 /// The kernel answers when a rename is over, and nobody renames a device that often.
@@ -16,7 +16,7 @@ constexpr int max_renames = 5;
 /// all: a device that is in another network namespace is not found after that, either.
 class RenameRetries {
 public:
-    /// Whether to ask (again).
+    /// Waits where need be. Returns false once it was asked often enough.
     bool next()
     {
         if (asked_ == most)
@@ -32,4 +32,4 @@ private:
     int asked_ = 0;
 };
 
-} // namespace rdmad::rdma_id
+} // namespace rdmad

@@ -1,16 +1,16 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-#include "udev-helpers/rdma_id/subject.hpp"
+#include "core/device/target.hpp"
 
 #include "core/base/c_ptr.hpp"
 #include "core/base/text.hpp"
-#include "udev-helpers/rdma_id/rename_retries.hpp"
+#include "core/device/rename_retries.hpp"
 
 #include <array>
 #include <cstdlib>
 #include <sys/stat.h>
 #include <sys/sysmacros.h>
 
-namespace rdmad::rdma_id {
+namespace rdmad {
 
 namespace {
 
@@ -22,9 +22,9 @@ struct Parent {
     RdmaDevice device;
 };
 
-/// The RDMA device of a node, by the name in its ibdev attribute. Udev runs in parallel with
-/// whoever renames the device: the name is read again once the directory is open, for then it is
-/// held over any further rename.
+/// Opens the RDMA device of a node by the name in its ibdev attribute. Udev runs in parallel with
+/// whoever renames the device: reads the name again once the directory is open, which stays the
+/// device's over any further rename.
 Result<std::optional<Parent>> parent_of_node(const Directory& root, const Directory& node)
 {
     const auto ibdev = node.open_attribute("ibdev");
@@ -44,54 +44,54 @@ Result<std::optional<Parent>> parent_of_node(const Directory& root, const Direct
     return std::optional<Parent>();
 }
 
-Result<std::optional<Subject>> subject_in(const Directory& root, const Directory& directory,
-                                          std::string_view subsystem, std::string_view sysname)
+Result<std::optional<Target>> find_target_in(const Directory& root, const Directory& directory,
+                                             std::string_view subsystem, std::string_view sysname)
 {
     const auto node = node_of(subsystem, sysname);
     if (!node)
-        return std::optional<Subject>();
+        return std::optional<Target>();
 
     if (*node == Node::device)
-        return subject_of_device(root, sysname);
+        return find_device_target(root, sysname);
 
     std::optional<uint32_t> port;
     if (*node != Node::uverbs) {
         port = text::parse_u32(directory.read("port").text);
         if (!port)
-            return std::optional<Subject>();
+            return std::optional<Target>();
     }
     auto parent = parent_of_node(root, directory);
     if (!parent)
         return tl::unexpected<Error>(std::move(parent).error());
     if (!*parent)
-        return std::optional<Subject>();
-    return Subject{*node, std::string(sysname), port, std::move((*parent)->name),
-                   std::move((*parent)->device)};
+        return std::optional<Target>();
+    return Target{*node, std::string(sysname), port, std::move((*parent)->name),
+                  std::move((*parent)->device)};
 }
 
-Result<std::optional<Subject>> subject_at(const Directory& root, const std::string& path,
-                                          std::string_view sysname)
+Result<std::optional<Target>> find_target_at(const Directory& root, const std::string& path,
+                                             std::string_view sysname)
 {
     const auto directory = root.open_below(path);
     if (!directory)
         return tl::unexpected<Error>(directory.error());
     if (!*directory)
-        return std::optional<Subject>();
-    return subject_in(root, **directory, (*directory)->link_name("subsystem").value_or(""),
-                      sysname);
+        return std::optional<Target>();
+    return find_target_in(root, **directory, (*directory)->link_name("subsystem").value_or(""),
+                          sysname);
 }
 
 /// "mlx5_0", or "umad0" for convenience. No slash in it.
-Result<std::optional<Subject>> subject_of_name(const Directory& root, const std::string& name)
+Result<std::optional<Target>> find_named_target(const Directory& root, const std::string& name)
 {
     if (name.empty() || name == "." || name == "..")
-        return std::optional<Subject>();
+        return std::optional<Target>();
     for (const auto node : {Node::device, Node::uverbs, Node::umad}) {
-        auto subject = subject_at(root, class_path(node, name), name);
-        if (!subject || *subject)
-            return subject;
+        auto target = find_target_at(root, class_path(node, name), name);
+        if (!target || *target)
+            return target;
     }
-    return std::optional<Subject>();
+    return std::optional<Target>();
 }
 
 } // namespace
@@ -123,46 +123,46 @@ std::string class_path(Node node, std::string_view sysname)
     return std::string(classes[static_cast<size_t>(node)]).append(sysname);
 }
 
-Result<std::optional<Subject>> subject_of_device(const Directory& root, std::string_view name)
+Result<std::optional<Target>> find_device_target(const Directory& root, std::string_view name)
 {
     auto device = RdmaDevice::open(root, name);
     if (!device)
         return tl::unexpected<Error>(std::move(device).error());
     if (!*device)
-        return std::optional<Subject>();
-    return Subject{Node::device, std::string(name), std::nullopt, std::string(name),
-                   std::move(**device)};
+        return std::optional<Target>();
+    return Target{Node::device, std::string(name), std::nullopt, std::string(name),
+                  std::move(**device)};
 }
 
-Result<std::optional<Subject>> find_subject(const Directory& root, const std::string& argument)
+Result<std::optional<Target>> find_target(const Directory& root, const std::string& argument)
 {
     if (argument.find('/') == std::string::npos)
-        return subject_of_name(root, argument);
+        return find_named_target(root, argument);
 
     struct stat status;
     if (stat(argument.c_str(), &status) < 0)
-        return std::optional<Subject>();
+        return std::optional<Target>();
     if (S_ISCHR(status.st_mode)) {
         const std::string path = "dev/char/" + std::to_string(major(status.st_rdev)) + ":" +
                                  std::to_string(minor(status.st_rdev));
-        return subject_at(root, path, root.link_name(path).value_or(""));
+        return find_target_at(root, path, root.link_name(path).value_or(""));
     }
     // the name is that of the directory itself, whatever link or ".." led there
     const CPtr<char, free> path(realpath(argument.c_str(), nullptr));
     if (!path)
-        return std::optional<Subject>();
-    return subject_at(root, path.get(), sysfs::last_component(path.get()));
+        return std::optional<Target>();
+    return find_target_at(root, path.get(), sysfs::last_component(path.get()));
 }
 
-Result<std::optional<Subject>> subject_of_event(const Directory& root, std::string_view devpath,
+Result<std::optional<Target>> find_event_target(const Directory& root, std::string_view devpath,
                                                 std::string_view subsystem)
 {
     const auto directory = root.open_below("." + std::string(devpath));
     if (!directory)
         return tl::unexpected<Error>(directory.error());
     if (!*directory)
-        return std::optional<Subject>();
-    return subject_in(root, **directory, subsystem, sysfs::last_component(devpath));
+        return std::optional<Target>();
+    return find_target_in(root, **directory, subsystem, sysfs::last_component(devpath));
 }
 
-} // namespace rdmad::rdma_id
+} // namespace rdmad
