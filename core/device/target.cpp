@@ -61,10 +61,8 @@ Result<std::optional<Target>> find_target_in(const Directory& root, const Direct
             return std::optional<Target>();
     }
     auto parent = parent_of_node(root, directory);
-    if (!parent)
-        return tl::unexpected<Error>(std::move(parent).error());
-    if (!*parent)
-        return std::optional<Target>();
+    if (!parent || !*parent)
+        return missing(parent);
     return Target{*node, std::string(sysname), port, std::move((*parent)->name),
                   std::move((*parent)->device)};
 }
@@ -73,10 +71,8 @@ Result<std::optional<Target>> find_target_at(const Directory& root, const std::s
                                              std::string_view sysname)
 {
     const auto directory = root.open_below(path);
-    if (!directory)
-        return tl::unexpected<Error>(directory.error());
-    if (!*directory)
-        return std::optional<Target>();
+    if (!directory || !*directory)
+        return missing(directory);
     return find_target_in(root, **directory, (*directory)->link_name("subsystem").value_or(""),
                           sysname);
 }
@@ -126,10 +122,8 @@ std::string class_path(Node node, std::string_view sysname)
 Result<std::optional<Target>> find_device_target(const Directory& root, std::string_view name)
 {
     auto device = RdmaDevice::open(root, name);
-    if (!device)
-        return tl::unexpected<Error>(std::move(device).error());
-    if (!*device)
-        return std::optional<Target>();
+    if (!device || !*device)
+        return missing(device);
     return Target{Node::device, std::string(name), std::nullopt, std::string(name),
                   std::move(**device)};
 }
@@ -158,10 +152,8 @@ Result<std::optional<Target>> find_event_target(const Directory& root, std::stri
                                                 std::string_view subsystem)
 {
     const auto directory = root.open_below("." + std::string(devpath));
-    if (!directory)
-        return tl::unexpected<Error>(directory.error());
-    if (!*directory)
-        return std::optional<Target>();
+    if (!directory || !*directory)
+        return missing(directory);
     return find_target_in(root, **directory, subsystem, sysfs::last_component(devpath));
 }
 

@@ -24,23 +24,23 @@ struct Bench {
 };
 
 /// Device 0 of the captures.
-Identity mixed(Node node, const std::string& sysname)
+DeviceInfo mixed(Node node, const std::string& sysname)
 {
-    Identity identity;
-    identity.node = node;
-    identity.sysname = sysname;
-    identity.device.index = 0;
-    identity.device.name = "mixed";
-    identity.device.node_guid = UINT64_C(0x0002c90300000a00);
-    identity.ports = {
+    DeviceInfo info;
+    info.node = node;
+    info.sysname = sysname;
+    info.device.index = 0;
+    info.device.name = "mixed";
+    info.device.node_guid = UINT64_C(0x0002c90300000a00);
+    info.ports = {
         {.port = 1, .link_type = LinkType::infiniband, .guid = UINT64_C(0x0002c90300000a01)},
         {.port = 2,
          .link_type = LinkType::roce,
          .guid = UINT64_C(0x0002c9fffe000a02),
          .netdev = "dummy0"}};
     if (node == Node::umad || node == Node::issm)
-        identity.ports.pop_back();
-    return identity;
+        info.ports.pop_back();
+    return info;
 }
 
 } // namespace
@@ -74,9 +74,9 @@ TEST_CASE("a uverbs node is linked by the GUIDs of all ports", "[names]")
 TEST_CASE("a port without a GUID gets no link by it", "[names]")
 {
     Bench bench;
-    auto identity = mixed(Node::uverbs, "uverbs0");
-    identity.ports[0].guid.reset();
-    const auto names = must(names_of(identity, bench.claims));
+    auto info = mixed(Node::uverbs, "uverbs0");
+    info.ports[0].guid.reset();
+    const auto names = must(names_of(info, bench.claims));
     CHECK(names.links == List{"infiniband/by-port-guid/0002c9fffe000a02/uverbs"});
     CHECK(names.aliases == List{"/rdma/0002c9fffe000a02/uverbs"});
 }
@@ -84,17 +84,17 @@ TEST_CASE("a port without a GUID gets no link by it", "[names]")
 TEST_CASE("a RoCE port gets no names while its network device is elsewhere", "[names]")
 {
     Bench bench;
-    auto identity = mixed(Node::uverbs, "uverbs0");
-    identity.ports[1].netdev.reset();
-    const auto names = must(names_of(identity, bench.claims));
+    auto info = mixed(Node::uverbs, "uverbs0");
+    info.ports[1].netdev.reset();
+    const auto names = must(names_of(info, bench.claims));
     CHECK(names.links == List{"infiniband/by-port-guid/0002c90300000a01/uverbs"});
     CHECK(names.aliases == List{"/rdma/0002c90300000a01/uverbs"});
     // nor by the node GUID instead
-    identity.ports.erase(identity.ports.begin());
-    CHECK(must(names_of(identity, bench.claims)).links.empty());
+    info.ports.erase(info.ports.begin());
+    CHECK(must(names_of(info, bench.claims)).links.empty());
     // InfiniBand and OPA have none that could be
-    identity.ports[0].link_type = GENERATE(LinkType::infiniband, LinkType::opa);
-    CHECK(must(names_of(identity, bench.claims)).links.size() == 1);
+    info.ports[0].link_type = GENERATE(LinkType::infiniband, LinkType::opa);
+    CHECK(must(names_of(info, bench.claims)).links.size() == 1);
 }
 
 TEST_CASE("on RoCE who has a link keeps it, elsewhere who came first", "[names]")
@@ -108,14 +108,14 @@ TEST_CASE("on RoCE who has a link keeps it, elsewhere who came first", "[names]"
 TEST_CASE("a device of whose ports none has a GUID is linked by its own", "[names]")
 {
     Bench bench;
-    auto identity = mixed(Node::uverbs, "uverbs0");
-    for (auto& port : identity.ports)
+    auto info = mixed(Node::uverbs, "uverbs0");
+    for (auto& port : info.ports)
         port.guid.reset();
-    const auto names = must(names_of(identity, bench.claims));
+    const auto names = must(names_of(info, bench.claims));
     CHECK(names.links == List{"infiniband/by-node-guid/0002c90300000a00/uverbs"});
     CHECK(names.aliases == List{"/rdma/node/0002c90300000a00/uverbs"});
-    identity.device.node_guid = 0;
-    const auto none = must(names_of(identity, bench.claims));
+    info.device.node_guid = 0;
+    const auto none = must(names_of(info, bench.claims));
     CHECK(none.links.empty());
     CHECK(none.aliases.empty());
 }
@@ -123,22 +123,22 @@ TEST_CASE("a device of whose ports none has a GUID is linked by its own", "[name
 TEST_CASE("a device of many ports has links for the first of them", "[names]")
 {
     Bench bench;
-    auto identity = mixed(Node::uverbs, "uverbs0");
-    auto port = identity.ports[0];
-    identity.ports.clear();
+    auto info = mixed(Node::uverbs, "uverbs0");
+    auto port = info.ports[0];
+    info.ports.clear();
     for (uint32_t number = 1; number <= 2 * most_ports; number++) {
         port.port = number;
         port.guid = UINT64_C(0x0002c90300000000) + number;
-        identity.ports.push_back(port);
+        info.ports.push_back(port);
     }
-    const auto names = must(names_of(identity, bench.claims));
+    const auto names = must(names_of(info, bench.claims));
     CHECK(names.links.size() == most_ports);
     CHECK(names.aliases.size() == most_ports);
     // a node of one port has its own, whatever its number
-    identity.node = Node::umad;
-    identity.sysname = "umad0";
-    identity.ports = {port};
-    CHECK(must(names_of(identity, bench.claims)).links.size() == 1);
+    info.node = Node::umad;
+    info.sysname = "umad0";
+    info.ports = {port};
+    CHECK(must(names_of(info, bench.claims)).links.size() == 1);
 }
 
 TEST_CASE("a node that loses a link loses the unit with it", "[names]")
@@ -162,13 +162,13 @@ TEST_CASE("a port that is split for subnet management is no clash", "[names]")
 {
     Bench bench;
     const auto links_of = [&](uint32_t index, Node node, uint32_t number, uint32_t port) {
-        auto identity = mixed(node, std::string(to_string(node)) + std::to_string(number));
-        identity.device.index = index;
-        identity.device.port_count = index == 0 ? 1 : 4;
-        identity.ports[0].port = port;
+        auto info = mixed(node, std::string(to_string(node)) + std::to_string(number));
+        info.device.index = index;
+        info.device.port_count = index == 0 ? 1 : 4;
+        info.ports[0].port = port;
         if (index == 1)
-            identity.device.device_type = nldev::Device::smi;
-        return must(names_of(identity, bench.claims)).links;
+            info.device.device_type = nldev::Device::smi;
+        return must(names_of(info, bench.claims)).links;
     };
     // whatever the order of events
     const bool parent_is_first = GENERATE(true, false);
@@ -237,9 +237,9 @@ namespace {
 /// A node of device 0 whose GUIDs change between its events.
 struct ChangingNode {
     Bench bench;
-    Identity identity;
+    DeviceInfo info;
 
-    explicit ChangingNode(Node node, const std::string& sysname) : identity(mixed(node, sysname))
+    explicit ChangingNode(Node node, const std::string& sysname) : info(mixed(node, sysname))
     {
         bench.tree.file(class_path(node, sysname) + "/dev", "231:1\n");
         bench.tree.file(uevent(), "");
@@ -248,10 +248,10 @@ struct ChangingNode {
     /// An event, after which udev records what it told.
     Names event()
     {
-        auto names = must(names_of(identity, bench.claims));
-        release_past_claims(bench.root, identity, bench.claims, bench.tree.path("udev"));
+        auto names = must(names_of(info, bench.claims));
+        release_past_claims(bench.root, info, bench.claims, bench.tree.path("udev"));
         std::ofstream record(bench.tree.path("udev/data/c231:1"));
-        for (const auto& [key, value] : properties(identity, names))
+        for (const auto& [key, value] : properties(info, names))
             record << "E:" << key << "=" << value << "\n";
         return names;
     }
@@ -261,7 +261,7 @@ struct ChangingNode {
     }
     [[nodiscard]] std::string uevent() const
     {
-        return class_path(identity.node, identity.sysname) + "/uevent";
+        return class_path(info.node, info.sysname) + "/uevent";
     }
     /// Whether the node is to have another event.
     bool is_triggered()
@@ -280,13 +280,13 @@ TEST_CASE("a port that gets another GUID releases the one that it had", "[names]
     node.event();
     CHECK(node.claims() == List{"port-0002c90300000a01-umad"});
     CHECK_FALSE(node.is_triggered());
-    node.identity.ports[0].guid = 0xb;
+    node.info.ports[0].guid = 0xb;
     node.event();
     CHECK(node.claims() == List{"port-000000000000000b-umad"});
     CHECK(node.is_triggered());
     SECTION("or none")
     {
-        node.identity.ports[0].guid.reset();
+        node.info.ports[0].guid.reset();
         node.event();
         CHECK(node.claims().empty());
     }
@@ -298,8 +298,8 @@ TEST_CASE("a port that gets another GUID releases the one that it had", "[names]
     }
     SECTION("as a node of another device by now")
     {
-        node.identity.device.index = 1;
-        node.identity.ports[0].guid = 0xc;
+        node.info.device.index = 1;
+        node.info.ports[0].guid = 0xc;
         node.event();
         CHECK(node.claims() == List{"port-000000000000000c-umad"});
     }
@@ -309,20 +309,20 @@ TEST_CASE("a device whose ports get GUIDs releases its own, and the other way ro
 {
     ChangingNode node(Node::uverbs, "uverbs0");
     const List by_port = {"port-0002c90300000a01-uverbs", "port-0002c9fffe000a02-uverbs"};
-    auto with_guids = node.identity;
-    for (auto& port : node.identity.ports)
+    auto with_guids = node.info;
+    for (auto& port : node.info.ports)
         port.guid.reset();
-    auto without = node.identity;
+    auto without = node.info;
     for (int turn = 0; turn < 2; turn++) {
-        node.identity = without;
+        node.info = without;
         node.event();
         CHECK(node.claims() == List{"node-0002c90300000a00-uverbs"});
-        node.identity = with_guids;
+        node.info = with_guids;
         node.event();
         CHECK(node.claims() == by_port);
     }
     // ports that swap keep both
-    std::swap(node.identity.ports[0].guid, node.identity.ports[1].guid);
+    std::swap(node.info.ports[0].guid, node.info.ports[1].guid);
     node.event();
     CHECK(node.claims() == by_port);
 }
@@ -331,7 +331,7 @@ TEST_CASE("a RoCE port whose network device goes elsewhere releases its claim", 
 {
     ChangingNode node(Node::uverbs, "uverbs0");
     CHECK(node.event().links.size() == 2);
-    node.identity.ports[1].netdev.reset();
+    node.info.ports[1].netdev.reset();
     for (int turn = 0; turn < 2; turn++) {
         CHECK(node.event().links.size() == 1);
         CHECK(node.claims() == List{"port-0002c90300000a01-uverbs"});
@@ -352,7 +352,7 @@ TEST_CASE("records do not grow however often a GUID changes", "[names]")
 {
     ChangingNode node(Node::umad, "umad0");
     for (uint64_t turn = 1; turn <= 10000; turn++) {
-        node.identity.ports[0].guid = turn;
+        node.info.ports[0].guid = turn;
         (void)node.event();
     }
     CHECK(node.claims() == List{"port-0000000000002710-umad"});

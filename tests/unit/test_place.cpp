@@ -25,17 +25,17 @@ std::string directory_of(const std::string& function)
 /// sysfs with the device mlx5_0, and what the kernel said of it.
 struct Bench {
     FixtureTree tree;
-    Identity identity;
+    DeviceInfo info;
 
     Bench()
     {
         tree.directory("class/infiniband/mlx5_0");
         tree.directory("bus/pci/slots");
-        identity.device.name = "mlx5_0";
-        identity.device.port_count = 1;
-        identity.device.node_guid = UINT64_C(0x506b4b0300a1b2c3);
-        identity.device.protocol = "ib";
-        identity.ports = {{.port = 1}};
+        info.device.name = "mlx5_0";
+        info.device.port_count = 1;
+        info.device.node_guid = UINT64_C(0x506b4b0300a1b2c3);
+        info.device.protocol = "ib";
+        info.ports = {{.port = 1}};
     }
     void function(const std::string& address) const
     {
@@ -92,14 +92,14 @@ struct Bench {
     }
     void has_netdev(const std::string& name)
     {
-        identity.ports[0].netdev = name;
+        info.ports[0].netdev = name;
     }
 
     [[nodiscard]] Location locate(const LocateOptions& options = {}) const
     {
         const auto root = tree.root();
-        const auto device = must_find(sysfs::RdmaDevice::open(root, "mlx5_0"));
-        return rdma_id::locate(root, device, identity, options);
+        const Snapshot device = {must_find(find_device_target(root, "mlx5_0")), info};
+        return rdma_id::locate(root, device, options);
     }
     [[nodiscard]] PciPlace pci(const LocateOptions& options = {}) const
     {
@@ -592,13 +592,13 @@ TEST_CASE("a parent without a bus is no path", "[place]")
 TEST_CASE("prefix, node GUID and ports are those of the kernel", "[place]")
 {
     Bench bench;
-    bench.identity.device.protocol = GENERATE("roce", "opa");
-    bench.identity.device.port_count = 2;
+    bench.info.device.protocol = GENERATE("roce", "opa");
+    bench.info.device.port_count = 2;
     const auto location = bench.locate();
-    CHECK(location.place.prefix == *bench.identity.device.protocol);
-    CHECK(location.place.node_guid == bench.identity.device.node_guid);
+    CHECK(location.place.prefix == *bench.info.device.protocol);
+    CHECK(location.place.node_guid == bench.info.device.node_guid);
     CHECK(location.place.ports == 2);
-    bench.identity.device.protocol = std::nullopt;
+    bench.info.device.protocol = std::nullopt;
     CHECK(bench.locate().place.prefix.empty());
 }
 
@@ -618,7 +618,7 @@ TEST_CASE("of two ports neither gives a network device or a label", "[place]")
 {
     OnPci bench;
     bench.has_netdev("ens3np0");
-    bench.identity.ports.push_back({.port = 2});
+    bench.info.ports.push_back({.port = 2});
     bench.tree.file("class/net/ens3np0/phys_port_name", "p0\n");
     CHECK_FALSE(bench.locate().place.netdev.has_value());
     CHECK_FALSE(bench.locate().place.port_label.has_value());

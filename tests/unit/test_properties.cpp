@@ -17,35 +17,35 @@ using naming::LinkType;
 namespace {
 
 /// Device 0 of the captures.
-Identity mixed(Node node = Node::device)
+DeviceInfo mixed(Node node = Node::device)
 {
-    Identity identity;
-    identity.node = node;
-    identity.sysname = node == Node::device ? "mixed" : std::string(to_string(node)) + "0";
-    identity.device.index = 0;
-    identity.device.name = "mixed";
-    identity.device.port_count = 2;
-    identity.device.node_guid = UINT64_C(0x0002c90300000a00);
-    identity.device.sys_image_guid = UINT64_C(0x0002c90300000a00);
-    identity.device.node_type = uint8_t{1};
-    identity.device.protocol = "ib";
-    identity.device.fw_version = "1.2.3";
-    identity.driver = "mlx4_core";
-    identity.ports = {
+    DeviceInfo info;
+    info.node = node;
+    info.sysname = node == Node::device ? "mixed" : std::string(to_string(node)) + "0";
+    info.device.index = 0;
+    info.device.name = "mixed";
+    info.device.port_count = 2;
+    info.device.node_guid = UINT64_C(0x0002c90300000a00);
+    info.device.sys_image_guid = UINT64_C(0x0002c90300000a00);
+    info.device.node_type = uint8_t{1};
+    info.device.protocol = "ib";
+    info.device.fw_version = "1.2.3";
+    info.driver = "mlx4_core";
+    info.ports = {
         {.port = 1,
          .link_type = LinkType::infiniband,
          .guid = UINT64_C(0x0002c90300000a01),
          .state = uint8_t{4}},
         {.port = 2, .link_type = LinkType::roce, .netdev = "dummy0", .state = uint8_t{1}}};
     if (node == Node::umad || node == Node::issm)
-        identity.ports.pop_back();
-    return identity;
+        info.ports.pop_back();
+    return info;
 }
 
-std::map<std::string, std::string> as_map(const Identity& identity, const Names& names = {})
+std::map<std::string, std::string> as_map(const DeviceInfo& info, const Names& names = {})
 {
     std::map<std::string, std::string> map;
-    for (const auto& [key, value] : properties(identity, names)) {
+    for (const auto& [key, value] : properties(info, names)) {
         INFO(key);
         CHECK_FALSE(map.contains(key));
         map[key] = value;
@@ -107,14 +107,14 @@ const std::vector<std::string>& hostile_texts()
     return texts;
 }
 
-void make_hostile(Identity& identity, const std::string& text)
+void make_hostile(DeviceInfo& info, const std::string& text)
 {
-    identity.device.name = text;
-    identity.device.protocol = text;
-    identity.device.fw_version = text;
-    identity.device.parent_name = text;
-    identity.driver = text;
-    for (auto& port : identity.ports)
+    info.device.name = text;
+    info.device.protocol = text;
+    info.device.fw_version = text;
+    info.device.parent_name = text;
+    info.driver = text;
+    for (auto& port : info.ports)
         port.netdev = text;
 }
 
@@ -151,9 +151,9 @@ TEST_CASE("a port's node has the properties of its port", "[properties]")
 
 TEST_CASE("a device of one port has the properties of that port", "[properties]")
 {
-    auto identity = mixed();
-    identity.ports.erase(identity.ports.begin());
-    const auto map = as_map(identity);
+    auto info = mixed();
+    info.ports.erase(info.ports.begin());
+    const auto map = as_map(info);
     CHECK(value_of(map, "ID_RDMA_PORT") == "2");
     CHECK(value_of(map, "ID_RDMA_LINK_TYPE") == "roce");
     CHECK(value_of(map, "ID_RDMA_NETDEV") == "dummy0");
@@ -174,28 +174,28 @@ TEST_CASE("links come in portions that udev can assign", "[properties]")
 
 TEST_CASE("what udev gets of a device with many ports is no more than it takes", "[properties]")
 {
-    auto identity = mixed(Node::uverbs);
-    auto port = identity.ports[0];
-    identity.device.port_count = 600;
-    identity.device.name = std::string(63, 'n');
-    identity.device.fw_version = std::string(31, 'f');
-    identity.ports.clear();
+    auto info = mixed(Node::uverbs);
+    auto port = info.ports[0];
+    info.device.port_count = 600;
+    info.device.name = std::string(63, 'n');
+    info.device.fw_version = std::string(31, 'f');
+    info.ports.clear();
     Names names;
     for (uint32_t number = 1; number <= 600; number++) {
         port.port = number;
         port.guid = UINT64_C(0x0002c90300000000) + number;
-        identity.ports.push_back(port);
+        info.ports.push_back(port);
         if (number > most_ports)
             continue;
         names.links.push_back(naming::port_link(*port.guid, "uverbs"));
         names.aliases.push_back(naming::port_alias(*port.guid, "uverbs"));
     }
-    CHECK(format_properties(identity, names).size() < 16 * size_t{1024});
-    const auto map = as_map(identity, names);
+    CHECK(format_properties(info, names).size() < 16 * size_t{1024});
+    const auto map = as_map(info, names);
     CHECK(text::split(value_of(map, "ID_RDMA_PORT_GUIDS"), ' ').size() == most_ports);
     CHECK(text::split(value_of(map, "ID_RDMA_LINK_TYPES"), ' ').size() == most_ports);
     CHECK(value_of(map, "ID_RDMA_PORTS") == "600");
-    CHECK(format_json(identity, names).find("\"port\":600,") != std::string::npos);
+    CHECK(format_json(info, names).find("\"port\":600,") != std::string::npos);
 }
 
 TEST_CASE("nodes have links and aliases, the device has none", "[properties]")
@@ -216,14 +216,14 @@ TEST_CASE("nodes have links and aliases, the device has none", "[properties]")
 TEST_CASE("what is not known is left out, and no value is empty", "[properties]")
 {
     for (const auto node : {Node::device, Node::uverbs, Node::umad, Node::issm}) {
-        Identity identity;
-        identity.node = node;
-        identity.device.node_type = uint8_t{250};
-        identity.ports = {{.port = 1, .state = uint8_t{250}}};
-        for (const auto& [key, value] : properties(identity, {}))
+        DeviceInfo info;
+        info.node = node;
+        info.device.node_type = uint8_t{250};
+        info.ports = {{.port = 1, .state = uint8_t{250}}};
+        for (const auto& [key, value] : properties(info, {}))
             if (value.empty())
                 FAIL_CHECK(key << " is empty");
-        const auto map = as_map(identity);
+        const auto map = as_map(info);
         CHECK(value_of(map, "ID_RDMA_FW") == "(none)");
         CHECK(value_of(map, "ID_RDMA_NODE_TYPE") == "(none)");
         CHECK(value_of(map, "ID_RDMA_NETDEV") == "(none)");
@@ -244,9 +244,9 @@ TEST_CASE("each node type has its name", "[properties]")
                                                                   {7, "unspecified"},
                                                                   {8, "(none)"},
                                                                   {255, "(none)"}}));
-    auto identity = mixed();
-    identity.device.node_type = static_cast<uint8_t>(number);
-    CHECK(value_of(as_map(identity), "ID_RDMA_NODE_TYPE") == name);
+    auto info = mixed();
+    info.device.node_type = static_cast<uint8_t>(number);
+    CHECK(value_of(as_map(info), "ID_RDMA_NODE_TYPE") == name);
 }
 
 TEST_CASE("no text from outside adds a line, a property or a list item", "[properties]")
@@ -303,9 +303,9 @@ TEST_CASE("different names stay different after escaping", "[properties]")
 
 TEST_CASE("JSON ends in one line break and has no other", "[properties]")
 {
-    auto identity = mixed();
-    make_hostile(identity, GENERATE(from_range(hostile_texts())));
-    CHECK(lines_of(format_json(identity, {{"a"}, {"b"}})).size() == 1);
+    auto info = mixed();
+    make_hostile(info, GENERATE(from_range(hostile_texts())));
+    CHECK(lines_of(format_json(info, {{"a"}, {"b"}})).size() == 1);
 }
 
 TEST_CASE("the summary tells of device, ports and links", "[properties]")

@@ -22,27 +22,27 @@ std::string format_if_set(uint64_t guid)
     return guid != 0 ? text::format_guid(guid) : "";
 }
 
-std::vector<std::string> port_guids(const Identity& identity)
+std::vector<std::string> port_guids(const DeviceInfo& info)
 {
     std::vector<std::string> guids;
-    for (const auto& port : identity.ports)
+    for (const auto& port : info.ports)
         if (port.guid)
             guids.push_back(text::format_guid(*port.guid));
     return guids;
 }
 
-config::Facts facts_of(const config::Facts& host, const Identity& identity,
-                       const Location& location, const std::string& original)
+config::Facts facts_of(const config::Facts& host, const DeviceInfo& info, const Location& location,
+                       const std::string& original)
 {
     auto facts = host;
     facts.original_name = original;
-    facts.driver = identity.driver.value_or("");
+    facts.driver = info.driver.value_or("");
     facts.path = location.path;
-    facts.node_type = identity::node_type_name(identity.device.node_type);
-    facts.node_guid = format_if_set(identity.device.node_guid);
-    facts.sys_image_guid = format_if_set(identity.device.sys_image_guid);
-    facts.port_guids = port_guids(identity);
-    for (const auto& port : identity.ports) {
+    facts.node_type = node_type_name(info.device.node_type);
+    facts.node_guid = format_if_set(info.device.node_guid);
+    facts.sys_image_guid = format_if_set(info.device.sys_image_guid);
+    facts.port_guids = port_guids(info);
+    for (const auto& port : info.ports) {
         facts.link_types.emplace_back(naming::to_string(port.link_type));
         if (port.netdev)
             facts.netdevs.push_back(*port.netdev);
@@ -50,16 +50,16 @@ config::Facts facts_of(const config::Facts& host, const Identity& identity,
     return facts;
 }
 
-config::Specifiers specifiers_of(const config::Facts& facts, const Identity& identity,
+config::Specifiers specifiers_of(const config::Facts& facts, const DeviceInfo& info,
                                  const naming::Place& place)
 {
-    const bool has_port = !identity.ports.empty();
+    const bool has_port = !info.ports.empty();
     return {.original_name = facts.original_name,
             .driver = facts.driver,
             .prefix = std::string(place.prefix),
             .link_type = has_port ? facts.link_types[0] : "",
             .node_guid = facts.node_guid,
-            .port_guid = has_port ? format_if_set(identity.ports[0].guid.value_or(0)) : "",
+            .port_guid = has_port ? format_if_set(info.ports[0].guid.value_or(0)) : "",
             .netdev = place.netdev.value_or(""),
             .port_label = place.port_label.value_or("")};
 }
@@ -113,12 +113,12 @@ bool is_on_its_way(const DecisionInput& input, const std::string& netdev,
 
 class Decider {
 public:
-    Decider(const DecisionInput& input, const config::Facts& facts, const Identity& identity,
+    Decider(const DecisionInput& input, const config::Facts& facts, const DeviceInfo& info,
             const naming::Place& place, Decision& decision)
         : input_(input),
           file_(*decision.file),
           facts_(facts),
-          identity_(identity),
+          info_(info),
           place_(place),
           decision_(decision)
     {
@@ -137,7 +137,7 @@ public:
         }
         if (file_.name.empty() || (uses_netdev_in_name(file_) && must_wait()))
             return;
-        add("Name=", config::expand_name(file_.name, specifiers_of(facts_, identity_, place_)));
+        add("Name=", config::expand_name(file_.name, specifiers_of(facts_, info_, place_)));
     }
 
 private:
@@ -145,7 +145,7 @@ private:
     [[nodiscard]] bool must_wait()
     {
         if (!place_.netdev || !decision_.candidates().empty() ||
-            !is_on_its_way(input_, *place_.netdev, identity_.device.name))
+            !is_on_its_way(input_, *place_.netdev, info_.device.name))
             return false;
         decision_.keeps = "its network device " + text::escape_terminal(*place_.netdev) +
                           " has not got its own name yet";
@@ -174,17 +174,12 @@ private:
     const DecisionInput& input_;
     const config::LinkFile& file_;
     const config::Facts& facts_;
-    const Identity& identity_;
+    const DeviceInfo& info_;
     const naming::Place& place_;
     Decision& decision_;
 };
 
 } // namespace
-
-DeviceId id_of(const Identity& identity)
-{
-    return {identity.device.index, identity.inode};
-}
 
 std::vector<std::string> Decision::candidates() const
 {
@@ -196,18 +191,18 @@ std::vector<std::string> Decision::candidates() const
     return names;
 }
 
-Decision decide_name(const DecisionInput& input, const sysfs::RdmaDevice& device,
-                     const Identity& identity)
+Decision decide_name(const DecisionInput& input, const Snapshot& device)
 {
-    const auto record = input.records.find(id_of(identity));
+    const auto& info = device.info;
+    const auto record = input.records.find(info.id());
     Decision decision;
-    decision.original = record ? record->original : identity.device.name;
-    if (identity.device.name_assign_type == chosen_by_user)
+    decision.original = record ? record->original : info.device.name;
+    if (info.device.name_assign_type == chosen_by_user)
         decision.keeps = "a user chose its name when the device was made";
 
     LocateOptions options{.with_slot = false, .with_label = false};
-    auto location = locate(input.root, device, identity, options);
-    const auto facts = facts_of(input.host, identity, location, decision.original);
+    auto location = locate(input.root, device, options);
+    const auto facts = facts_of(input.host, info, location, decision.original);
     decision.file = input.files.find(facts);
     if (!decision.file)
         return decision;
@@ -227,20 +222,18 @@ Decision decide_name(const DecisionInput& input, const sysfs::RdmaDevice& device
                                .with_slot = has_policy(*decision.file, Policy::slot),
                                .with_label = wants_label(*decision.file)};
     if (wanted != options)
-        location = locate(input.root, device, identity, wanted);
-    Decider(input, facts, identity, location.place, decision)
-        .run(renamed_to(record, identity.device));
+        location = locate(input.root, device, wanted);
+    Decider(input, facts, info, location.place, decision).run(renamed_to(record, info.device));
     return decision;
 }
 
-Decision decide_name_of_other(const DecisionInput& input, const sysfs::RdmaDevice& device,
-                              const Identity& identity)
+Decision decide_name_of_other(const DecisionInput& input, const Snapshot& device)
 {
     auto host = input.host;
     host.property = nullptr;
     const DecisionInput of_other{input.root,    input.files,        host,
                                  input.records, input.scheme_asked, input.udev_run};
-    return decide_name(of_other, device, identity);
+    return decide_name(of_other, device);
 }
 
 } // namespace rdmad::rdma_id

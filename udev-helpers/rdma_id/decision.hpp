@@ -2,7 +2,7 @@
 #pragma once
 
 #include "core/config/link_file.hpp"
-#include "udev-helpers/rdma_id/identity.hpp"
+#include "core/device/snapshot.hpp"
 #include "udev-helpers/rdma_id/link_files.hpp"
 #include "udev-helpers/rdma_id/name_records.hpp"
 
@@ -46,16 +46,11 @@ struct DecisionInput {
     std::string udev_run = {}; ///< /run/udev: tells which network devices have their names
 };
 
-[[nodiscard]] DeviceId id_of(const Identity& identity);
-
-/// Decides on the name of a device. identity is that of the device itself, not of a node.
-[[nodiscard]] Decision decide_name(const DecisionInput& input, const sysfs::RdmaDevice& device,
-                                   const Identity& identity);
+/// Decides on the name of a device.
+[[nodiscard]] Decision decide_name(const DecisionInput& input, const Snapshot& device);
 
 /// Decides on the name of a device that the running event is not about, whose udev properties are
 /// unknown, therefore.
-[[nodiscard]] Decision decide_name_of_other(const DecisionInput& input,
-                                            const sysfs::RdmaDevice& device,
-                                            const Identity& identity);
+[[nodiscard]] Decision decide_name_of_other(const DecisionInput& input, const Snapshot& device);
 
 } // namespace rdmad::rdma_id

@@ -64,10 +64,10 @@ public:
     }
 
     /// Decides on the name of a device and gives it.
-    Result<NameOutcome> settle(const DeviceNow& now)
+    Result<NameOutcome> settle(const Snapshot& now)
     {
-        const auto decision = decide_name(input_, now.target.device, now.identity);
-        const auto& device = now.identity.device;
+        const auto decision = decide_name(input_, now);
+        const auto& device = now.info.device;
         const auto work = in_work(now, decision);
         auto name = decision.wait == Wait::no ? take_first_free(work, decision)
                                               : Result<std::string>(device.name);
@@ -89,30 +89,30 @@ public:
 private:
     /// A device that is being named.
     struct InWork {
-        const Identity& identity;
+        const DeviceInfo& info;
         DeviceId id;
         std::string original;             ///< its name before rdmad gave it one
         std::optional<NameRecord> before; ///< its record before this call
     };
 
-    [[nodiscard]] InWork in_work(const DeviceNow& now, const Decision& decision) const
+    [[nodiscard]] InWork in_work(const Snapshot& now, const Decision& decision) const
     {
-        const auto id = id_of(now.identity);
-        return {now.identity, id, decision.original, input_.records.find(id)};
+        const auto id = now.info.id();
+        return {now.info, id, decision.original, input_.records.find(id)};
     }
 
     void record(const InWork& work, const Decision& decision, const std::string& name)
     {
-        const auto& old_name = work.identity.device.name;
+        const auto& old_name = work.info.device.name;
         const auto& before = work.before;
         // a name that a user gave since stays his
         if (name == old_name && before && before->given && decision.wait == Wait::no)
             return;
         // events of its nodes may have read the old name; without a record they waited for the lock
         if (name != old_name && before) {
-            auto identity = work.identity;
-            identity.device.name = name;
-            if (auto refreshed = refresh_nodes(context_, identity, old_name, Unrecorded::refresh);
+            auto info = work.info;
+            info.device.name = name;
+            if (auto refreshed = refresh_nodes(context_, info, old_name, Unrecorded::refresh);
                 !refreshed)
                 warn(refreshed.error().message());
         }
@@ -139,7 +139,7 @@ private:
     /// present one if there is none.
     Result<std::string> take_first_free(const InWork& work, const Decision& decision)
     {
-        const auto& device = work.identity.device;
+        const auto& device = work.info.device;
         chain_.push_back(&work);
         Result<std::string> taken = device.name;
         for (const auto& name : decision.candidates()) {
@@ -161,7 +161,7 @@ private:
     /// Returns false if another device has the name and keeps it.
     Result<bool> take(const InWork& work, const std::string& name)
     {
-        const auto& device = work.identity.device;
+        const auto& device = work.info.device;
         // should this process be killed, the next event knows the original name all the same, and
         // that nodes may have read it
         if (!work.before && !naming::is_temporary(work.original))
@@ -219,18 +219,18 @@ private:
     /// then.
     Result<bool> move_on(uint32_t index)
     {
-        auto there = look_at(context_.client, input_.root, index);
+        auto there = take_snapshot(context_.client, input_.root, index);
         if (!there)
             return tl::unexpected<Error>(std::move(there).error());
         if (!*there)
             return true;
         const auto& now = holders_.emplace_back(std::move(**there));
-        const auto decision = decide_name_of_other(input_, now.target.device, now.identity);
+        const auto decision = decide_name_of_other(input_, now);
         const auto work = in_work(now, decision);
         const auto name = take_first_free(work, decision);
         if (!name)
             return tl::unexpected<Error>(name.error());
-        if (*name == now.identity.device.name)
+        if (*name == now.info.device.name)
             return false;
         record(work, decision, *name);
         return true;
@@ -245,7 +245,7 @@ private:
         if (now && (!*now || !naming::is_temporary((*now)->name)))
             return;
         const auto by_guid =
-            naming::compose(naming::Policy::guid, {.node_guid = work.identity.device.node_guid},
+            naming::compose(naming::Policy::guid, {.node_guid = work.info.device.node_guid},
                             naming::Scheme::v1, false);
         const auto given = work.before ? work.before->given.value_or("") : "";
         for (const auto& name :
@@ -265,7 +265,7 @@ private:
     bool may_swap_;
     std::vector<const InWork*> chain_; ///< a device, the holder of its name, of that one's name
     std::vector<InWork> parted_;       ///< devices that were given a temporary name
-    std::deque<DeviceNow> holders_;    ///< what holders were as they were looked at
+    std::deque<Snapshot> holders_;     ///< what holders were as they were looked at
 };
 
 /// Returns what the kernel calls the device now.
@@ -302,12 +302,12 @@ Result<std::optional<NameOutcome>> ensure_name(const Context& context, const nld
         warn(lock.error().message() + ": no device gives up its name for another one");
 
     // another event may have named it while this one waited for the lock
-    const auto now = look_at(context.client, context.root, device.index);
+    const auto now = take_snapshot(context.client, context.root, device.index);
     if (!now)
         return tl::unexpected<Error>(now.error());
-    if (!*now || (*now)->identity.inode != inode)
+    if (!*now || (*now)->info.inode != inode)
         return std::optional<NameOutcome>();
-    if (const auto& name = (*now)->identity.device.name; standing(name))
+    if (const auto& name = (*now)->info.device.name; standing(name))
         return NameOutcome{.name = name};
     log_problems(inputs.problems(), context.paths);
     return Namer(context, inputs.input, lock.has_value())
@@ -324,10 +324,8 @@ Result<UniqueFd> lock_names(const Paths& paths)
 Result<std::optional<nldev::Device>> find_holder(const Context& context, const std::string& name)
 {
     const auto opened = sysfs::RdmaDevice::open(context.root, name);
-    if (!opened)
-        return tl::unexpected<Error>(opened.error());
-    if (!*opened)
-        return std::optional<nldev::Device>();
+    if (!opened || !*opened)
+        return missing(opened);
     return find_device(context.client, context.root, **opened, name, std::nullopt, context.hints);
 }
 

@@ -68,21 +68,20 @@ void note_removal(const Paths& paths, uint32_t index, std::string_view devpath)
 /// After a rename by somebody else, or one by rdmad that broke off before the name was recorded,
 /// nodes that udev is processing may have read the old name. After any other by rdmad they waited
 /// for it, or ensure_name() has refreshed them.
-Result<void> follow_rename(const Context& context, const Identity& identity)
+Result<void> follow_rename(const Context& context, const DeviceInfo& info)
 {
-    const auto record = NameRecords(context.paths.rdmad).find(id_of(identity));
-    const bool is_ours = record && record->given == identity.device.name;
-    return refresh_nodes(context, identity, sysfs::last_component(context.property("DEVPATH_OLD")),
+    const auto record = NameRecords(context.paths.rdmad).find(info.id());
+    const bool is_ours = record && record->given == info.device.name;
+    return refresh_nodes(context, info, sysfs::last_component(context.property("DEVPATH_OLD")),
                          is_ours ? Unrecorded::is_right : Unrecorded::refresh);
 }
 
 /// Nodes may have come before the name, or their first events may have failed.
-Result<void> refresh_stale_nodes(const Context& context, const Identity& identity)
+Result<void> refresh_stale_nodes(const Context& context, const DeviceInfo& info)
 {
-    const auto record = NameRecords(context.paths.rdmad).find(id_of(identity));
-    const bool is_renamed = record && record->given && record->original != identity.device.name;
-    return refresh_nodes(context, identity, is_renamed ? record->original : "",
-                         Unrecorded::is_right);
+    const auto record = NameRecords(context.paths.rdmad).find(info.id());
+    const bool is_renamed = record && record->given && record->original != info.device.name;
+    return refresh_nodes(context, info, is_renamed ? record->original : "", Unrecorded::is_right);
 }
 
 } // namespace
@@ -91,25 +90,21 @@ Result<std::string> follow_node_event(const Context& context, const Target& node
                                       const NamingMode& naming)
 {
     auto device = device_of(context, node);
-    if (!device)
-        return tl::unexpected<Error>(std::move(device).error());
-    if (!*device)
-        return "";
+    if (!device || !*device)
+        return missing(device);
     name_device(context, node, naming, **device);
-    const auto identity = identify(context.client, context.root, node, std::move(**device));
-    if (!identity)
-        return tl::unexpected<Error>(identity.error());
-    if (!*identity)
-        return "";
+    const auto info = read_device_info(context.client, context.root, node, std::move(**device));
+    if (!info || !*info)
+        return missing(info);
     Claims claims(context.client, context.root, context.paths.rdmad, true);
-    auto links = names_of(**identity, claims);
+    auto links = names_of(**info, claims);
     if (!links)
         return tl::unexpected<Error>(std::move(links).error());
-    release_past_claims(context.root, **identity, claims, context.paths.udev);
+    release_past_claims(context.root, **info, claims, context.paths.udev);
     // for umad 91-rdmad-units.rules adds ours to what is there
     if (node.node != Node::umad)
         keep_foreign_aliases(*links, context.property("SYSTEMD_ALIAS"));
-    return format_properties(**identity, *links);
+    return format_properties(**info, *links);
 }
 
 Result<std::string> follow_device_event(const Context& context, const Target& device,
@@ -117,10 +112,8 @@ Result<std::string> follow_device_event(const Context& context, const Target& de
 {
     const auto action = context.property("ACTION");
     auto now = device_of(context, device);
-    if (!now)
-        return tl::unexpected<Error>(std::move(now).error());
-    if (!*now)
-        return "";
+    if (!now || !*now)
+        return missing(now);
     // not an event of the kernel's own (kobject_synth_uevent(), lib/kobject_uevent.c): a user asks
     // again, or udev looks at what was there before it
     const bool is_asked = naming.gives_names && !context.property("SYNTH_UUID").empty();
@@ -128,17 +121,15 @@ Result<std::string> follow_device_event(const Context& context, const Target& de
     // also if another event renamed it meanwhile: the path of this event is gone
     if (naming.gives_names && (*now)->name != device.sysname)
         return renaming;
-    const auto identity = identify(context.client, context.root, device, std::move(**now));
-    if (!identity)
-        return tl::unexpected<Error>(identity.error());
-    if (!*identity)
-        return "";
+    const auto info = read_device_info(context.client, context.root, device, std::move(**now));
+    if (!info || !*info)
+        return missing(info);
     if (action == "move")
-        log_failure(follow_rename(context, **identity));
+        log_failure(follow_rename(context, **info));
     if (action == "add")
-        log_failure(refresh_stale_nodes(context, **identity));
-    log_failure(load_modules(context.client, context.root, **identity, load, module_lists));
-    return format_properties(**identity, {});
+        log_failure(refresh_stale_nodes(context, **info));
+    log_failure(load_modules(context.client, context.root, **info, load, module_lists));
+    return format_properties(**info, {});
 }
 
 bool follow_removal(const sysfs::Directory& root, const Paths& paths, const EventProperties& event)
@@ -162,33 +153,28 @@ Result<std::string> describe(const Context& context, const Options& options, con
 {
     auto device = find_device(context.client, context.root, target.device, target.device_name,
                               std::nullopt, context.hints);
-    if (!device)
-        return tl::unexpected<Error>(std::move(device).error());
-    if (!*device)
-        return "";
+    if (!device || !*device)
+        return missing(device);
     if (options.test_link)
         return explain_name(context, (*device)->index);
-    const auto identity = identify(context.client, context.root, target, std::move(**device));
-    if (!identity)
-        return tl::unexpected<Error>(identity.error());
-    if (!*identity)
-        return "";
+    const auto info = read_device_info(context.client, context.root, target, std::move(**device));
+    if (!info || !*info)
+        return missing(info);
     if (target.node == Node::device)
-        log_failure(
-            load_modules(context.client, context.root, **identity, options.load, module_lists));
+        log_failure(load_modules(context.client, context.root, **info, options.load, module_lists));
     Claims claims(context.client, context.root, context.paths.rdmad, false);
-    const auto links = names_of(**identity, claims);
+    const auto links = names_of(**info, claims);
     if (!links)
         return tl::unexpected<Error>(links.error());
     switch (options.format) {
     case Format::properties:
-        return format_properties(**identity, *links);
+        return format_properties(**info, *links);
     case Format::json:
-        return format_json(**identity, *links);
+        return format_json(**info, *links);
     case Format::summary:
         break;
     }
-    return format_summary(**identity, *links);
+    return format_summary(**info, *links);
 }
 
 } // namespace rdmad::rdma_id

@@ -23,12 +23,12 @@ std::string explain_attempts(const Decision& decision)
 }
 
 /// Explains the name of an IPoIB device on the first port, after the name that the device has now.
-std::string explain_ipoib(const Identity& identity, const Decision& decision,
+std::string explain_ipoib(const DeviceInfo& info, const Decision& decision,
                           const std::string& kernel_command_line)
 {
-    if (!decision.file->ipoib_name || !identity.has_link_type(naming::LinkType::infiniband))
+    if (!decision.file->ipoib_name || !info.has_link_type(naming::LinkType::infiniband))
         return "";
-    const auto composed = ipoib_name_on(identity.device, 1);
+    const auto composed = ipoib_name_on(info.device, 1);
     if (composed.name.empty())
         return "IPoIB devices on it are not called after it: " + composed.why_not + ".\n";
     std::string text =
@@ -42,11 +42,10 @@ std::string explain_ipoib(const Identity& identity, const Decision& decision,
 /// Returns true if the device that has a name would give it up if another one wanted it.
 bool gives_up(nldev::Client& client, const DecisionInput& input, const nldev::Device& holder)
 {
-    const auto there = look_at(client, input.root, holder.index);
+    const auto there = take_snapshot(client, input.root, holder.index);
     if (!there || !*there)
         return false;
-    const auto& [target, identity] = **there;
-    const auto candidates = decide_name_of_other(input, target.device, identity).candidates();
+    const auto candidates = decide_name_of_other(input, **there).candidates();
     return !candidates.empty() && candidates[0] != holder.name;
 }
 
@@ -85,22 +84,20 @@ EventProperties recorded_properties(const std::string& name, const std::string& 
 
 Result<std::string> explain_name(const Context& context, uint32_t index)
 {
-    const auto there = look_at(context.client, context.root, index);
-    if (!there)
-        return tl::unexpected<Error>(there.error());
-    if (!*there)
-        return "";
-    const auto& [target, identity] = **there;
+    const auto there = take_snapshot(context.client, context.root, index);
+    if (!there || !*there)
+        return missing(there);
+    const auto& info = (*there)->info;
     NamingInput inputs(context);
-    inputs.host.property = recorded_properties(identity.device.name, context.paths.udev);
-    const auto decision = decide_name(inputs.input, target.device, identity);
-    std::string text = text::escape_terminal(identity.device.name);
-    if (decision.original != identity.device.name)
+    inputs.host.property = recorded_properties(info.device.name, context.paths.udev);
+    const auto decision = decide_name(inputs.input, **there);
+    std::string text = text::escape_terminal(info.device.name);
+    if (decision.original != info.device.name)
         text += ", at first " + text::escape_terminal(decision.original);
     text += "\n";
     for (const auto& problem : inputs.problems())
         text += problem + "\n";
-    auto end = explain_outcome(context, inputs.input, identity.device, decision);
+    auto end = explain_outcome(context, inputs.input, info.device, decision);
     if (!names_asked_of_kernel(inputs.host.kernel_command_line).are_given)
         end += "rdmad.names=0 on the kernel command line keeps rdmad from renaming any device.\n";
     if (!decision.file)
@@ -109,7 +106,7 @@ Result<std::string> explain_name(const Context& context, uint32_t index)
             std::string(to_string(decision.scheme)) +
             (inputs.asked.scheme ? ", as the kernel command line says\n" : "\n") +
             explain_attempts(decision) + end;
-    return text + explain_ipoib(identity, decision, inputs.host.kernel_command_line);
+    return text + explain_ipoib(info, decision, inputs.host.kernel_command_line);
 }
 
 } // namespace rdmad::rdma_id

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 #pragma once
 
-#include "udev-helpers/rdma_id/identity.hpp"
+#include "core/device/device_info.hpp"
 #include "udev-helpers/rdma_id/options.hpp"
 
 namespace rdmad::rdma_id {
@@ -14,7 +14,7 @@ namespace rdmad::rdma_id {
 /// only what the lists name for the link types. lists: /etc/rdma/modules; where that is missing,
 /// all that is needed is loaded.
 [[nodiscard]] Result<void> load_modules(nldev::Client& client, const sysfs::Directory& root,
-                                        const Identity& identity, Load load,
+                                        const DeviceInfo& info, Load load,
                                         const std::string& lists);
 
 } // namespace rdmad::rdma_id

@@ -1,20 +1,12 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 #pragma once
 
-#include "core/sysfs/directory.hpp"
+#include "core/device/device_info.hpp"
 
-#include <cstdint>
 #include <optional>
 #include <string>
 
 namespace rdmad::rdma_id {
-
-/// Identifies one appearance of a device. The kernel reuses an index after ib_core was unloaded,
-/// but then the device has another inode in sysfs (sysfs::Directory::inode()).
-struct DeviceId {
-    uint32_t index = 0;
-    uint64_t inode = 0;
-};
 
 /// What a device was called before rdmad named it, and what rdmad called it.
 struct NameRecord {

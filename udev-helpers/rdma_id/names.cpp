@@ -12,10 +12,10 @@ namespace rdmad::rdma_id {
 
 namespace {
 
-bool has_port_guid(const Identity& identity)
+bool has_port_guid(const DeviceInfo& info)
 {
-    return std::any_of(identity.ports.begin(), identity.ports.end(),
-                       [](const PortIdentity& port) { return port.guid.has_value(); });
+    return std::any_of(info.ports.begin(), info.ports.end(),
+                       [](const PortInfo& port) { return port.guid.has_value(); });
 }
 
 /// Returns true if the GUID of the node's port stands for another node by design. A sub-device for
@@ -23,44 +23,43 @@ bool has_port_guid(const Identity& identity)
 /// (smi_to_native_portnum(), drivers/infiniband/hw/mlx5/mlx5_ib.h). Subnet management alone goes by
 /// its umad nodes, all other classes of MADs by the one of the parent, which has no issm node: that
 /// of the first plane is the port's.
-bool is_unnamed_plane(const Identity& identity)
+bool is_unnamed_plane(const DeviceInfo& info)
 {
-    return identity.device.device_type == nldev::Device::smi &&
-           (identity.node != Node::issm || identity.ports.empty() || identity.ports[0].port != 1);
+    return info.device.device_type == nldev::Device::smi &&
+           (info.node != Node::issm || info.ports.empty() || info.ports[0].port != 1);
 }
 
 } // namespace
 
-std::vector<Claim> claims_of(const Identity& identity)
+std::vector<Claim> claims_of(const DeviceInfo& info)
 {
-    if (identity.node == Node::device || is_unnamed_plane(identity))
+    if (info.node == Node::device || is_unnamed_plane(info))
         return {};
-    const auto index = identity.device.index;
-    const bool is_uverbs = identity.node == Node::uverbs;
+    const auto index = info.device.index;
+    const bool is_uverbs = info.node == Node::uverbs;
     std::vector<Claim> claims;
-    for (const auto& port : identity.ports) {
+    for (const auto& port : info.ports) {
         const bool is_roce = port.link_type == naming::LinkType::roce;
         if (!port.guid || (is_roce && !port.netdev) || (is_uverbs && port.port > most_ports))
             continue;
         claims.push_back({*port.guid,
-                          {index, port.port, identity.node, identity.sysname},
+                          {index, port.port, info.node, info.sysname},
                           is_roce ? Precedence::owner : Precedence::lowest_index});
     }
-    const auto node_guid = identity.device.node_guid;
-    if (is_uverbs && node_guid != 0 && !has_port_guid(identity))
-        claims.push_back({node_guid, {index, 0, identity.node, identity.sysname}});
+    const auto node_guid = info.device.node_guid;
+    if (is_uverbs && node_guid != 0 && !has_port_guid(info))
+        claims.push_back({node_guid, {index, 0, info.node, info.sysname}});
     return claims;
 }
 
-Result<Names> names_of(const Identity& identity, Claims& claims)
+Result<Names> names_of(const DeviceInfo& info, Claims& claims)
 {
-    if (identity.node == Node::uverbs && identity.ports.size() > most_ports)
-        warn("RDMA device " + identity.device.name + " has more than " +
-             std::to_string(most_ports) + " ports: " + identity.sysname +
-             " gets no links and units for those after");
+    if (info.node == Node::uverbs && info.ports.size() > most_ports)
+        warn("RDMA device " + info.device.name + " has more than " + std::to_string(most_ports) +
+             " ports: " + info.sysname + " gets no links and units for those after");
     Names names;
-    const auto node = to_string(identity.node);
-    for (const auto& claim : claims_of(identity)) {
+    const auto node = to_string(info.node);
+    for (const auto& claim : claims_of(info)) {
         const auto has_won = claims.settle(claim);
         if (!has_won)
             return tl::unexpected<Error>(has_won.error());
@@ -94,23 +93,23 @@ std::optional<PastClaims> past_claims(Node node, std::string sysname, const Even
     return past;
 }
 
-void release_past_claims(const sysfs::Directory& root, const Identity& identity,
-                         const Claims& claims, const std::string& udev_run)
+void release_past_claims(const sysfs::Directory& root, const DeviceInfo& info, const Claims& claims,
+                         const std::string& udev_run)
 {
-    if (identity.node == Node::device)
+    if (info.node == Node::device)
         return;
-    const auto record = UdevRecord::read_node(udev_run, root, identity.node, identity.sysname);
+    const auto record = UdevRecord::read_node(udev_run, root, info.node, info.sysname);
     if (!record)
         return;
-    auto past = past_claims(identity.node, identity.sysname,
+    auto past = past_claims(info.node, info.sysname,
                             [&](const std::string& key) { return record->property(key); });
     if (!past)
         return;
     // where a port had a GUID there was no claim by that of the device
     if (!past->port_guids.empty())
         past->node_guid.reset();
-    if (past->index == identity.device.index)
-        for (const auto& claim : claims_of(identity)) {
+    if (past->index == info.device.index)
+        for (const auto& claim : claims_of(info)) {
             if (claim.claimant.port > 0)
                 std::erase(past->port_guids, claim.guid);
             else if (past->node_guid == claim.guid)
@@ -121,7 +120,7 @@ void release_past_claims(const sysfs::Directory& root, const Identity& identity,
     // where two nodes swap their GUIDs, systemd ignores this event if it hears of it before it
     // hears that the other node has given its GUID up
     if (claims.release(*past))
-        trigger(root, identity.node, identity.sysname);
+        trigger(root, info.node, info.sysname);
 }
 
 void keep_foreign_aliases(Names& names, std::string_view aliases)

@@ -10,10 +10,10 @@ namespace rdmad::rdma_id {
 /// Returns the links that a node asks for, each with a unit alias. By node GUID only where no port
 /// has a GUID. Whoever may set the MAC address of a RoCE port's network device chooses the port's
 /// GUID: none by that if the network device is in another network namespace.
-[[nodiscard]] std::vector<Claim> claims_of(const Identity& identity);
+[[nodiscard]] std::vector<Claim> claims_of(const DeviceInfo& info);
 
 /// Returns the links and aliases of a node, without those that another node has a better claim to.
-[[nodiscard]] Result<Names> names_of(const Identity& identity, Claims& claims);
+[[nodiscard]] Result<Names> names_of(const DeviceInfo& info, Claims& claims);
 
 /// Returns what a node, or a device with its nodes, may have claimed, by what its last event told.
 /// Returns nullopt if none has succeeded.
@@ -24,8 +24,8 @@ namespace rdmad::rdma_id {
 /// changed. Gives the node a second event then.
 ///
 /// @param udev_run /run/udev
-void release_past_claims(const sysfs::Directory& root, const Identity& identity,
-                         const Claims& claims, const std::string& udev_run);
+void release_past_claims(const sysfs::Directory& root, const DeviceInfo& info, const Claims& claims,
+                         const std::string& udev_run);
 
 /// Puts the aliases that other rules gave the node, with blanks between, before ours.
 void keep_foreign_aliases(Names& names, std::string_view aliases);

@@ -27,16 +27,12 @@ using FoundRdma = Result<std::optional<RdmaOfNetdev>>;
 FoundRdma find_by_name(const Context& context, const std::string& name)
 {
     auto target = find_device_target(context.root, name);
-    if (!target)
-        return tl::unexpected<Error>(std::move(target).error());
-    if (!*target)
-        return std::optional<RdmaOfNetdev>();
+    if (!target || !*target)
+        return missing(target);
     auto device = find_device(context.client, context.root, (*target)->device, name, std::nullopt,
                               context.hints);
-    if (!device)
-        return tl::unexpected<Error>(std::move(device).error());
-    if (!*device)
-        return std::optional<RdmaOfNetdev>();
+    if (!device || !*device)
+        return missing(device);
     return RdmaOfNetdev{std::move(**target), std::move(**device)};
 }
 
@@ -47,21 +43,21 @@ Result<std::string> name_ipoib(const Context& context, const RdmaOfNetdev& rdma)
     const auto ensured = ensure_name(context, rdma.device, rdma.target.device.inode().value_or(0));
     if (!ensured)
         return tl::unexpected<Error>(ensured.error());
-    const auto there = look_at(context.client, context.root, rdma.device.index);
+    const auto there = take_snapshot(context.client, context.root, rdma.device.index);
     if (!there)
         return tl::unexpected<Error>(there.error());
     if (!*ensured || !*there)
         return "";
     const NamingInput inputs(context);
-    const auto& identity = (*there)->identity;
-    const auto decision = decide_name(inputs.input, (*there)->target.device, identity);
+    const auto& info = (*there)->info;
+    const auto decision = decide_name(inputs.input, **there);
     if (!decision.file || !decision.file->problems.empty() || decision.wait != Wait::no ||
-        !decision.file->ipoib_name || naming::is_temporary(identity.device.name))
+        !decision.file->ipoib_name || naming::is_temporary(info.device.name))
         return "";
-    const auto composed = ipoib_name_on(identity.device, rdma.port);
+    const auto composed = ipoib_name_on(info.device, rdma.port);
     if (composed.name.empty())
         warn("the IPoIB device on port " + std::to_string(rdma.port) + " of " +
-             text::escape_terminal(identity.device.name) +
+             text::escape_terminal(info.device.name) +
              " is not called after it: " + composed.why_not);
     return composed.name;
 }
@@ -92,9 +88,9 @@ Result<void> name_waiting(const Context& context, const RdmaOfNetdev& rdma)
 
 /// Returns true if GID 0 of each RoCE port is made of the present address of its network device. A
 /// member of a bond may have the GID of the bond.
-bool has_present_guids(const sysfs::Directory& root, const Identity& identity)
+bool has_present_guids(const sysfs::Directory& root, const DeviceInfo& info)
 {
-    return std::all_of(identity.ports.begin(), identity.ports.end(), [&](const PortIdentity& port) {
+    return std::all_of(info.ports.begin(), info.ports.end(), [&](const PortInfo& port) {
         if (port.link_type != naming::LinkType::roce || !port.netdev ||
             !naming::is_safe_name(*port.netdev))
             return true;
@@ -108,12 +104,12 @@ bool has_present_guids(const sysfs::Directory& root, const Identity& identity)
 /// Waits until the GIDs of a device follow the addresses of its network devices, two seconds at
 /// most. The kernel updates them over one workqueue for all devices, after it told of the network
 /// device (roce_gid_mgmt.c).
-Result<std::optional<DeviceNow>> look_at_present(const Context& context, uint32_t index)
+Result<std::optional<Snapshot>> look_at_present(const Context& context, uint32_t index)
 {
     constexpr int steps = 8;
     for (int i = 0;; i++) {
-        auto now = look_at(context.client, context.root, index);
-        if (!now || !*now || i == steps || has_present_guids(context.root, (*now)->identity))
+        auto now = take_snapshot(context.client, context.root, index);
+        if (!now || !*now || i == steps || has_present_guids(context.root, (*now)->info))
             return now;
         std::this_thread::sleep_for(std::chrono::milliseconds(8 << i));
     }
@@ -122,12 +118,10 @@ Result<std::optional<DeviceNow>> look_at_present(const Context& context, uint32_
 Result<void> refresh(const Context& context, uint32_t index)
 {
     const auto now = look_at_present(context, index);
-    if (!now)
-        return tl::unexpected<Error>(now.error());
-    if (!*now)
-        return {};
-    refresh_device(context, (*now)->identity);
-    return refresh_nodes(context, (*now)->identity, "", Unrecorded::refresh);
+    if (!now || !*now)
+        return missing(now);
+    refresh_device(context, (*now)->info);
+    return refresh_nodes(context, (*now)->info, "", Unrecorded::refresh);
 }
 
 } // namespace

@@ -32,9 +32,9 @@ std::optional<std::string> value_of(const Properties& properties, std::string_vi
 
 /// Returns true if udev's record is of this very device and as rdma_id would describe it now. Links
 /// and aliases of other rules in it may have been made of the old name just before a rename.
-bool is_current(const UdevRecord& record, const Identity& identity, std::string_view old_name)
+bool is_current(const UdevRecord& record, const DeviceInfo& info, std::string_view old_name)
 {
-    const auto now = properties(identity, {});
+    const auto now = properties(info, {});
     return std::all_of(
                volatile_keys.begin(), volatile_keys.end(),
                [&](const char* key) { return record.property(key) == value_of(now, key); }) &&
@@ -44,7 +44,7 @@ bool is_current(const UdevRecord& record, const Identity& identity, std::string_
 /// Triggers the nodes of a device whose records are out of date.
 class Refresher {
 public:
-    Refresher(const Context& context, const Identity& device, std::string_view old_name,
+    Refresher(const Context& context, const DeviceInfo& device, std::string_view old_name,
               Unrecorded unrecorded)
         : context_(context), device_(device), old_name_(old_name), unrecorded_(unrecorded)
     {
@@ -59,7 +59,7 @@ public:
 
     /// issm nodes bear the number of the umad node of their port (ib_umad_init_port(),
     /// drivers/infiniband/core/user_mad.c); the kernel does not tell of them over netlink.
-    void refresh_management_nodes(const identity::PortIdentity& port, const std::string& umad) const
+    void refresh_management_nodes(const PortInfo& port, const std::string& umad) const
     {
         auto node = device_;
         node.ports = {port};
@@ -70,7 +70,7 @@ public:
     }
 
 private:
-    void refresh(const Identity& node, const std::string& sysname) const
+    void refresh(const DeviceInfo& node, const std::string& sysname) const
     {
         const auto record =
             UdevRecord::read_node(context_.paths.udev, context_.root, node.node, sysname);
@@ -79,7 +79,7 @@ private:
     }
 
     const Context& context_;
-    const Identity& device_;
+    const DeviceInfo& device_;
     std::string_view old_name_;
     Unrecorded unrecorded_;
 };
@@ -99,16 +99,16 @@ void forget_old_name(const sysfs::Directory& root, std::string_view old_devpath,
         unlink((tags + "/" + tag + "/" + entry).c_str());
 }
 
-Result<void> refresh_nodes(const Context& context, const Identity& identity,
+Result<void> refresh_nodes(const Context& context, const DeviceInfo& info,
                            std::string_view old_name, Unrecorded unrecorded)
 {
     auto& client = context.client;
     const auto& root = context.root;
-    const Refresher refresher(context, identity, old_name, unrecorded);
+    const Refresher refresher(context, info, old_name, unrecorded);
     // one node that cannot be asked for does not keep the others from following
     Result<void> outcome;
     if (sysfs::is_uverbs_loaded(root)) {
-        auto uverbs = client.char_device("uverbs", identity.device.index);
+        auto uverbs = client.char_device("uverbs", info.device.index);
         if (!uverbs)
             outcome = tl::unexpected<Error>(std::move(uverbs).error());
         else if (*uverbs)
@@ -116,8 +116,8 @@ Result<void> refresh_nodes(const Context& context, const Identity& identity,
     }
     if (!sysfs::is_umad_loaded(root))
         return outcome;
-    for (const auto& port : identity.ports) {
-        auto umad = client.char_device("umad", identity.device.index, port.port);
+    for (const auto& port : info.ports) {
+        auto umad = client.char_device("umad", info.device.index, port.port);
         if (!umad)
             outcome = tl::unexpected<Error>(std::move(umad).error());
         else if (*umad && (*umad)->name.starts_with("umad"))
@@ -126,12 +126,12 @@ Result<void> refresh_nodes(const Context& context, const Identity& identity,
     return outcome;
 }
 
-void refresh_device(const Context& context, const Identity& identity)
+void refresh_device(const Context& context, const DeviceInfo& info)
 {
-    const auto& name = identity.device.name;
+    const auto& name = info.device.name;
     const auto record = UdevRecord::read(context.paths.udev, UdevRecord::id_of_device(name));
     // without one its event is being processed, and may have read what was before
-    if (!record || !is_current(*record, identity, ""))
+    if (!record || !is_current(*record, info, ""))
         trigger(context.root, Node::device, name);
 }
 

@@ -187,9 +187,10 @@ private:
 
 } // namespace
 
-Location locate(const Directory& root, const sysfs::RdmaDevice& device, const Identity& identity,
-                const LocateOptions& options)
+Location locate(const Directory& root, const Snapshot& snapshot, const LocateOptions& options)
 {
+    const auto& [target, info] = snapshot;
+    const auto& device = target.device;
     Locator locator(root, options);
     if (auto parent = open(device.directory(), "device"); parent) {
         locator.location.path = path_id(root, *parent);
@@ -200,12 +201,12 @@ Location locate(const Directory& root, const sysfs::RdmaDevice& device, const Id
             locator.on_auxiliary_bus(*parent, device.parent().value_or(""));
     }
     auto& place = locator.location.place;
-    if (identity.device.protocol)
-        place.prefix = *identity.device.protocol;
-    place.node_guid = identity.device.node_guid;
-    place.ports = identity.device.port_count;
-    if (identity.ports.size() == 1 && identity.ports[0].netdev) {
-        place.netdev = identity.ports[0].netdev;
+    if (info.device.protocol)
+        place.prefix = *info.device.protocol;
+    place.node_guid = info.device.node_guid;
+    place.ports = info.device.port_count;
+    if (info.ports.size() == 1 && info.ports[0].netdev) {
+        place.netdev = info.ports[0].netdev;
         if (options.with_label && naming::is_safe_name(*place.netdev))
             if (auto label = root.read("class/net/" + *place.netdev + "/phys_port_name");
                 label && !label.text.empty())

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 #pragma once
 
+#include "core/device/snapshot.hpp"
 #include "core/naming/device_name.hpp"
-#include "udev-helpers/rdma_id/identity.hpp"
 
 namespace rdmad::rdma_id {
 
@@ -22,8 +22,8 @@ struct LocateOptions {
     friend bool operator==(const LocateOptions&, const LocateOptions&) = default;
 };
 
-/// root is /sys; the location has views of identity.
-[[nodiscard]] Location locate(const sysfs::Directory& root, const sysfs::RdmaDevice& device,
-                              const Identity& identity, const LocateOptions& options);
+/// root is /sys; the location has views of the snapshot.
+[[nodiscard]] Location locate(const sysfs::Directory& root, const Snapshot& snapshot,
+                              const LocateOptions& options);
 
 } // namespace rdmad::rdma_id

@@ -10,21 +10,18 @@ namespace rdmad::rdma_id {
 
 namespace {
 
-using identity::node_type_name;
-using identity::protocol_of;
-using identity::state_name;
 using naming::LinkType;
 
 // 48 bytes a link at most, with its blank; the rules take eight portions
 constexpr size_t links_per_portion = 20;
 
-std::string guid_of(const PortIdentity& port)
+std::string guid_of(const PortInfo& port)
 {
     return port.guid ? text::format_guid(*port.guid) : "";
 }
 
 template <typename Item>
-std::string joined(const std::vector<PortIdentity>& ports, Item item)
+std::string joined(const std::vector<PortInfo>& ports, Item item)
 {
     std::string list;
     for (size_t i = 0; i < ports.size() && i < most_ports; i++) {
@@ -64,7 +61,7 @@ private:
     std::vector<std::pair<std::string, std::string>> list_;
 };
 
-void add_link_types(PropertyList& list, const Identity& identity)
+void add_link_types(PropertyList& list, const DeviceInfo& info)
 {
     constexpr std::array<std::pair<const char*, LinkType>, 6> flags = {
         {{"ID_RDMA_INFINIBAND", LinkType::infiniband},
@@ -74,25 +71,25 @@ void add_link_types(PropertyList& list, const Identity& identity)
          {"ID_RDMA_USNIC", LinkType::usnic},
          {"ID_RDMA_EFA", LinkType::efa}}};
     for (const auto& [key, type] : flags)
-        list.add(key, identity.has_link_type(type) ? "1" : "");
+        list.add(key, info.has_link_type(type) ? "1" : "");
 }
 
-void add_ports(PropertyList& list, const Identity& identity)
+void add_ports(PropertyList& list, const DeviceInfo& info)
 {
-    if (identity.ports.size() == 1) {
-        const auto& port = identity.ports[0];
+    if (info.ports.size() == 1) {
+        const auto& port = info.ports[0];
         list.add("ID_RDMA_PORT", std::to_string(port.port));
         list.add("ID_RDMA_PORT_GUID", guid_of(port));
         list.add("ID_RDMA_LINK_TYPE", std::string(naming::to_string(port.link_type)));
         list.add("ID_RDMA_NETDEV", text::escape_property(port.netdev.value_or("")));
     }
-    if (identity.node != Node::device && identity.node != Node::uverbs)
+    if (info.node != Node::device && info.node != Node::uverbs)
         return;
     // a port without a GUID keeps its place in the list
-    list.add("ID_RDMA_PORT_GUIDS", joined(identity.ports, [](const auto& port) {
+    list.add("ID_RDMA_PORT_GUIDS", joined(info.ports, [](const auto& port) {
                  return text::format_guid(port.guid.value_or(0));
              }));
-    list.add("ID_RDMA_LINK_TYPES", joined(identity.ports, [](const auto& port) {
+    list.add("ID_RDMA_LINK_TYPES", joined(info.ports, [](const auto& port) {
                  return std::string(naming::to_string(port.link_type));
              }));
 }
@@ -167,55 +164,55 @@ private:
 
 } // namespace
 
-std::vector<std::pair<std::string, std::string>> properties(const Identity& identity,
+std::vector<std::pair<std::string, std::string>> properties(const DeviceInfo& info,
                                                             const Names& names)
 {
-    const auto& device = identity.device;
+    const auto& device = info.device;
     PropertyList list;
     const auto escaped = [](const std::optional<std::string>& value) {
         return text::escape_property(value.value_or(""));
     };
     list.add("ID_RDMA_INDEX", std::to_string(device.index));
     list.add("ID_RDMA_NAME", text::escape_property(device.name));
-    list.add("ID_RDMA_DRIVER", escaped(identity.driver));
+    list.add("ID_RDMA_DRIVER", escaped(info.driver));
     list.add("ID_RDMA_NODE_GUID", text::format_guid(device.node_guid));
     list.add("ID_RDMA_SYS_IMAGE_GUID", text::format_guid(device.sys_image_guid));
     list.add("ID_RDMA_FW", escaped(device.fw_version));
     list.add("ID_RDMA_NODE_TYPE", std::string(node_type_name(device.node_type)));
     list.add("ID_RDMA_PORTS", std::to_string(device.port_count));
-    list.add("ID_RDMA_PROTOCOL", text::escape_property(protocol_of(identity)));
-    add_link_types(list, identity);
-    add_ports(list, identity);
+    list.add("ID_RDMA_PROTOCOL", text::escape_property(info.protocol()));
+    add_link_types(list, info);
+    add_ports(list, info);
     list.add("ID_RDMA_SMI_PARENT", escaped(device.parent_name));
-    if (identity.node != Node::device)
-        add_names(list, identity.node, names);
+    if (info.node != Node::device)
+        add_names(list, info.node, names);
     return list.take();
 }
 
-std::string format_properties(const Identity& identity, const Names& names)
+std::string format_properties(const DeviceInfo& info, const Names& names)
 {
     std::string out;
-    for (const auto& [key, value] : properties(identity, names))
+    for (const auto& [key, value] : properties(info, names))
         out += key + "=" + value + "\n";
     return out;
 }
 
-std::string format_json(const Identity& identity, const Names& names)
+std::string format_json(const DeviceInfo& info, const Names& names)
 {
-    const auto& device = identity.device;
+    const auto& device = info.device;
     JsonWriter json;
     json.open('{');
     json.number("index", device.index);
     json.string("name", device.name);
-    json.string("node", identity.node == Node::device ? "" : identity.sysname);
-    json.string("driver", identity.driver.value_or(""));
-    json.string("protocol", protocol_of(identity));
+    json.string("node", info.node == Node::device ? "" : info.sysname);
+    json.string("driver", info.driver.value_or(""));
+    json.string("protocol", info.protocol());
     json.string("nodeType", node_type_name(device.node_type));
     json.string("nodeGuid", text::format_guid(device.node_guid));
     json.string("sysImageGuid", text::format_guid(device.sys_image_guid));
     json.string("firmware", device.fw_version.value_or(""));
     json.open('[', "ports");
-    for (const auto& port : identity.ports) {
+    for (const auto& port : info.ports) {
         json.open('{');
         json.number("port", port.port);
         json.string("linkType", naming::to_string(port.link_type));
@@ -231,19 +228,18 @@ std::string format_json(const Identity& identity, const Names& names)
     return json.take();
 }
 
-std::string format_summary(const Identity& identity, const Names& names)
+std::string format_summary(const DeviceInfo& info, const Names& names)
 {
-    const auto& device = identity.device;
+    const auto& device = info.device;
     std::string out = text::escape_terminal(device.name) + ": index " +
-                      std::to_string(device.index) + ", " +
-                      text::escape_terminal(protocol_of(identity)) + ", node GUID " +
-                      text::format_guid(device.node_guid);
-    if (identity.driver)
-        out += ", driver " + text::escape_terminal(*identity.driver);
+                      std::to_string(device.index) + ", " + text::escape_terminal(info.protocol()) +
+                      ", node GUID " + text::format_guid(device.node_guid);
+    if (info.driver)
+        out += ", driver " + text::escape_terminal(*info.driver);
     if (device.fw_version && !device.fw_version->empty())
         out += ", firmware " + text::escape_terminal(*device.fw_version);
     out += "\n";
-    for (const auto& port : identity.ports) {
+    for (const auto& port : info.ports) {
         out += "  port " + std::to_string(port.port) + ": " +
                std::string(naming::to_string(port.link_type));
         if (port.guid)

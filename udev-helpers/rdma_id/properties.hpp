@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 #pragma once
 
-#include "udev-helpers/rdma_id/identity.hpp"
+#include "core/device/device_info.hpp"
 
 #include <string>
 #include <utility>
@@ -23,12 +23,12 @@ struct Names {
 
 /// Keys and escaped values, in the order of rdma_id(8). What is not known or does not hold is left
 /// out.
-[[nodiscard]] std::vector<std::pair<std::string, std::string>> properties(const Identity& identity,
+[[nodiscard]] std::vector<std::pair<std::string, std::string>> properties(const DeviceInfo& info,
                                                                           const Names& names);
 
 /// Each prints to a string that ends in a line break. Values are escaped for their format.
-[[nodiscard]] std::string format_properties(const Identity& identity, const Names& names);
-[[nodiscard]] std::string format_json(const Identity& identity, const Names& names);
-[[nodiscard]] std::string format_summary(const Identity& identity, const Names& names);
+[[nodiscard]] std::string format_properties(const DeviceInfo& info, const Names& names);
+[[nodiscard]] std::string format_json(const DeviceInfo& info, const Names& names);
+[[nodiscard]] std::string format_summary(const DeviceInfo& info, const Names& names);
 
 } // namespace rdmad::rdma_id

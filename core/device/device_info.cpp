@@ -1,17 +1,13 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-#include "core/identity/identity.hpp"
+#include "core/device/device_info.hpp"
 
 #include <algorithm>
 #include <array>
 #include <rdma/ib_user_ioctl_verbs.h>
 
-namespace rdmad::identity {
+namespace rdmad {
 
 namespace {
-
-/// How often to ask again where a rename came between two reads. Nobody renames a device that
-/// often.
-constexpr int max_renames = 5;
 
 /// Drivers of devices that hang on nothing, for which sysfs names no driver.
 std::optional<std::string> software_driver(uint32_t driver_id)
@@ -66,81 +62,67 @@ bool has_port_guid(naming::LinkType type)
 /// tell of the port now: hns, mana and siw pass on EINVAL or ENODEV while a port has no network
 /// device (fill_port_info(), drivers/infiniband/core/nldev.c). Returns nullopt if the device or
 /// port does not exist, and fails if the device answers and has such a port.
-Result<std::optional<DeviceIdentity>> absent_port(nldev::Client& client,
-                                                  const nldev::Device& device, uint32_t number)
+Result<std::optional<DeviceInfo>> absent_port(nldev::Client& client, const nldev::Device& device,
+                                              uint32_t number)
 {
     const auto again = client.device(device.index);
     if (!again)
         return tl::unexpected<Error>(again.error());
     if (!*again || number > device.port_count)
-        return std::optional<DeviceIdentity>();
+        return std::optional<DeviceInfo>();
     return fail(EAGAIN, "port " + std::to_string(number) + " of " + device.name +
                             ": the driver does not tell of it now");
 }
 
 } // namespace
 
-bool DeviceIdentity::has_link_type(naming::LinkType type) const
+bool DeviceInfo::has_link_type(naming::LinkType type) const
 {
     return std::any_of(ports.begin(), ports.end(),
-                       [&](const PortIdentity& port) { return port.link_type == type; });
+                       [&](const PortInfo& port) { return port.link_type == type; });
 }
 
-Result<std::optional<DeviceIdentity>> identify(nldev::Client& client, const sysfs::Directory& root,
-                                               const sysfs::RdmaDevice& opened,
-                                               nldev::Device device, std::optional<uint32_t> port)
+std::string_view DeviceInfo::protocol() const
 {
-    DeviceIdentity identity;
+    if (device.protocol)
+        return *device.protocol;
+    return driver == "efa" ? "efa" : "unknown";
+}
+
+Result<std::optional<DeviceInfo>> read_device_info(nldev::Client& client,
+                                                   const sysfs::Directory& root,
+                                                   const Target& target, nldev::Device device)
+{
+    const auto& opened = target.device;
     auto driver = driver_of(client, root, opened, device.index);
     if (!driver)
         return tl::unexpected<Error>(std::move(driver).error());
-    identity.inode = opened.inode().value_or(0);
-    identity.driver = std::move(*driver);
-
-    const uint32_t first = port.value_or(1);
-    const uint32_t last = port.value_or(device.port_count);
+    DeviceInfo info{.node = target.node,
+                    .sysname = target.sysname,
+                    .inode = opened.inode().value_or(0),
+                    .driver = std::move(*driver)};
+    const uint32_t first = target.port.value_or(1);
+    const uint32_t last = target.port.value_or(device.port_count);
     for (uint32_t number = first; number <= last; number++) {
         auto known = client.port(device.index, number);
         if (!known)
             return tl::unexpected<Error>(std::move(known).error());
         if (!*known)
             return absent_port(client, device, number);
-        const auto type = link_type_of(opened, device, **known, identity.driver);
+        const auto type = link_type_of(opened, device, **known, info.driver);
         auto guid =
             has_port_guid(type) ? opened.port_guid(number) : Result<std::optional<uint64_t>>();
         if (!guid)
             return tl::unexpected<Error>(std::move(guid).error());
-        identity.ports.push_back({.port = number,
-                                  .link_type = type,
-                                  .guid = *guid,
-                                  .netdev = std::move((*known)->netdev),
-                                  .netdev_index = (*known)->netdev_index,
-                                  .state = (*known)->state});
+        info.ports.push_back({.port = number,
+                              .link_type = type,
+                              .guid = *guid,
+                              .netdev = std::move((*known)->netdev),
+                              .netdev_index = (*known)->netdev_index,
+                              .state = (*known)->state});
     }
-    identity.device = std::move(device);
-    return identity;
-}
-
-Result<std::optional<Found>> find_by_index(nldev::Client& client, const sysfs::Directory& root,
-                                           uint32_t index)
-{
-    auto device = client.device(index);
-    for (int i = 0; i < max_renames; i++) {
-        if (!device)
-            return tl::unexpected<Error>(std::move(device).error());
-        if (!*device)
-            break;
-        auto opened = sysfs::RdmaDevice::open(root, (*device)->name);
-        if (!opened)
-            return tl::unexpected<Error>(std::move(opened).error());
-        // what was opened by that name is this device only if it is still called so
-        auto again = client.device(index);
-        const bool is_same = again && *again && (*again)->name == (*device)->name;
-        if (*opened && is_same)
-            return Found{std::move(**opened), std::move(**again)};
-        device = std::move(again);
-    }
-    return std::optional<Found>();
+    info.device = std::move(device);
+    return info;
 }
 
 std::string_view state_name(std::optional<uint8_t> state)
@@ -150,13 +132,6 @@ std::string_view state_name(std::optional<uint8_t> state)
     return state && *state < names.size() ? names[*state] : std::string_view();
 }
 
-std::string_view protocol_of(const DeviceIdentity& identity)
-{
-    if (identity.device.protocol)
-        return *identity.device.protocol;
-    return identity.driver == "efa" ? "efa" : "unknown";
-}
-
 std::string_view node_type_name(std::optional<uint8_t> type)
 {
     constexpr std::array<std::string_view, 8> names = {"",     "ca",    "switch",    "router",
@@ -164,4 +139,4 @@ std::string_view node_type_name(std::optional<uint8_t> type)
     return type && *type < names.size() ? names[*type] : std::string_view();
 }
 
-} // namespace rdmad::identity
+} // namespace rdmad
