@@ -8,7 +8,6 @@
 #include <rdma/rdma_netlink.h>
 
 using namespace rdmad;
-using namespace rdmad::rdma_id;
 using namespace rdmad::test;
 using naming::LinkType;
 

@@ -363,7 +363,7 @@ TEST_CASE("a holder whose index the kernel does not tell now is no reason to dec
     bench.host.wish(0, "Name=opa\n");
     // its removal has begun, so no dump has the holder, and other indexes are more likely
     bench.host.leave(1);
-    bench.host.hints.remember(12345, 100);
+    IndexHints(bench.host.paths.rdmad, true).remember(12345, 100);
     CHECK(error_of(bench.ensure(0)) == EAGAIN);
     CHECK(bench.record(0) == "mixed");
     CHECK(bench.name(0) == "mixed");

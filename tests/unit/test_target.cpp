@@ -8,7 +8,6 @@
 #include <sys/sysmacros.h>
 
 using namespace rdmad;
-using namespace rdmad::rdma_id;
 using namespace rdmad::test;
 using namespace std::string_literals;
 

@@ -3,7 +3,6 @@
 
 #include "core/base/state_link.hpp"
 #include "core/base/text.hpp"
-#include "udev-helpers/rdma_id/index.hpp"
 #include "udev-helpers/rdma_id/log.hpp"
 #include "udev-helpers/rdma_id/naming_input.hpp"
 #include "udev-helpers/rdma_id/node_refresh.hpp"
@@ -323,10 +322,10 @@ Result<UniqueFd> lock_names(const Paths& paths)
 
 Result<std::optional<nldev::Device>> find_holder(const Context& context, const std::string& name)
 {
-    const auto opened = sysfs::RdmaDevice::open(context.root, name);
-    if (!opened || !*opened)
-        return missing(opened);
-    return find_device(context.client, context.root, **opened, name, std::nullopt, context.hints);
+    const auto target = find_device_target(context.root, name);
+    if (!target || !*target)
+        return missing(target);
+    return context.finder.find(**target);
 }
 
 } // namespace rdmad::rdma_id

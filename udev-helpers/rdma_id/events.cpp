@@ -6,7 +6,6 @@
 #include "udev-helpers/rdma_id/claims.hpp"
 #include "udev-helpers/rdma_id/ensure_name.hpp"
 #include "udev-helpers/rdma_id/explanation.hpp"
-#include "udev-helpers/rdma_id/index.hpp"
 #include "udev-helpers/rdma_id/log.hpp"
 #include "udev-helpers/rdma_id/modules.hpp"
 #include "udev-helpers/rdma_id/names.hpp"
@@ -33,8 +32,7 @@ void log_failure(const Result<void>& outcome)
 /// that an earlier event found.
 Result<std::optional<nldev::Device>> device_of(const Context& context, const Target& target)
 {
-    return find_device(context.client, context.root, target.device, target.device_name,
-                       text::parse_u32(context.property("ID_RDMA_INDEX")), context.hints);
+    return context.finder.find(target, text::parse_u32(context.property("ID_RDMA_INDEX")));
 }
 
 /// Gives the device its name where rdmad does so; device has the name that it has then. A device
@@ -151,8 +149,7 @@ bool follow_removal(const sysfs::Directory& root, const Paths& paths, const Even
 
 Result<std::string> describe(const Context& context, const Options& options, const Target& target)
 {
-    auto device = find_device(context.client, context.root, target.device, target.device_name,
-                              std::nullopt, context.hints);
+    auto device = context.finder.find(target);
     if (!device || !*device)
         return missing(device);
     if (options.test_link)

@@ -90,8 +90,8 @@ Result<std::string> with_kernel(const sysfs::Directory& root, bool is_event, Fol
     if (!transport)
         return tl::unexpected<Error>(std::move(transport).error());
     nldev::Client client(*transport);
-    IndexHints hints(paths.rdmad, is_event);
-    return follow(Context{client, root, hints, paths, environment});
+    Finder finder(client, root, {paths.rdmad, is_event});
+    return follow(Context{client, root, finder, paths, environment});
 }
 
 ExitCode net_event(const Options& options, const sysfs::Directory& root)

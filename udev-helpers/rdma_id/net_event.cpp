@@ -7,7 +7,6 @@
 #include "core/sysfs/netdev.hpp"
 #include "udev-helpers/rdma_id/claims.hpp"
 #include "udev-helpers/rdma_id/ensure_name.hpp"
-#include "udev-helpers/rdma_id/index.hpp"
 #include "udev-helpers/rdma_id/ipoib.hpp"
 #include "udev-helpers/rdma_id/log.hpp"
 #include "udev-helpers/rdma_id/naming_input.hpp"
@@ -29,8 +28,7 @@ FoundRdma find_by_name(const Context& context, const std::string& name)
     auto target = find_device_target(context.root, name);
     if (!target || !*target)
         return missing(target);
-    auto device = find_device(context.client, context.root, (*target)->device, name, std::nullopt,
-                              context.hints);
+    auto device = context.finder.find(**target);
     if (!device || !*device)
         return missing(device);
     return RdmaOfNetdev{std::move(**target), std::move(**device)};

@@ -1,16 +1,14 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
+#include "core/device/finder.hpp"
 #include "tests/support/fixture_tree.hpp"
 #include "tests/support/must.hpp"
 #include "tests/support/replay_transport.hpp"
-#include "udev-helpers/rdma_id/index.hpp"
 
 #include <cerrno>
 #include <utility>
 
 using namespace rdmad;
-using namespace rdmad::rdma_id;
 using namespace rdmad::test;
-using sysfs::RdmaDevice;
 
 namespace {
 
@@ -21,8 +19,14 @@ struct Bench {
     nldev::Client client{kernel};
     sysfs::Directory root;
     IndexHints hints;
+    Finder finder;
 
-    Bench() : root(prepare(tree)), hints(tree.path("run"), true) {}
+    Bench()
+        : root(prepare(tree)),
+          hints(tree.path("run"), true),
+          finder(client, root, {tree.path("run"), true})
+    {
+    }
 
     static sysfs::Directory prepare(const FixtureTree& tree)
     {
@@ -30,15 +34,19 @@ struct Bench {
             tree.directory(std::string("class/infiniband/") + name);
         return tree.root();
     }
-    [[nodiscard]] RdmaDevice open(const std::string& name) const
+    [[nodiscard]] Target open(const std::string& name) const
     {
-        return must_find(RdmaDevice::open(root, name));
+        return must_find(find_device_target(root, name));
+    }
+    [[nodiscard]] uint64_t inode(const std::string& name) const
+    {
+        return open(name).device.inode().value();
     }
     /// Asks for a device that has the name by now.
     Result<std::optional<nldev::Device>> find(const std::string& name,
                                               std::optional<uint32_t> earlier = {})
     {
-        return find_device(client, root, open(name), name, earlier, hints);
+        return finder.find(open(name), earlier);
     }
     void remember_last(uint32_t index)
     {
@@ -76,7 +84,7 @@ private:
 
 } // namespace
 
-TEST_CASE("the index that an earlier event told costs one request", "[index]")
+TEST_CASE("the index that an earlier event told costs one request", "[finder]")
 {
     Bench bench;
     const auto [name, index] =
@@ -86,7 +94,7 @@ TEST_CASE("the index that an earlier event told costs one request", "[index]")
     CHECK(bench.kernel.dumps() == 0);
 }
 
-TEST_CASE("a device that was found once costs one request", "[index]")
+TEST_CASE("a device that was found once costs one request", "[finder]")
 {
     Bench bench;
     CHECK(must_find(bench.find("siw")).index == 3);
@@ -95,7 +103,7 @@ TEST_CASE("a device that was found once costs one request", "[index]")
     CHECK(bench.requests() == before + 1);
 }
 
-TEST_CASE("the next new device costs one request", "[index]")
+TEST_CASE("the next new device costs one request", "[finder]")
 {
     Bench bench;
     CHECK(must_find(bench.find("mixed")).index == 0);
@@ -106,7 +114,7 @@ TEST_CASE("the next new device costs one request", "[index]")
     CHECK(bench.kernel.dumps() == 0);
 }
 
-TEST_CASE("a wrong earlier index is found out", "[index]")
+TEST_CASE("a wrong earlier index is found out", "[finder]")
 {
     Bench bench;
     // that of another device, and that of none
@@ -116,10 +124,10 @@ TEST_CASE("a wrong earlier index is found out", "[index]")
     CHECK(bench.requests() == 2);
 }
 
-TEST_CASE("a stale hint is found out and replaced", "[index]")
+TEST_CASE("a stale hint is found out and replaced", "[finder]")
 {
     Bench bench;
-    const auto inode = bench.open("rxe").inode().value();
+    const auto inode = bench.inode("rxe");
     bench.hints.remember(inode, 1);
     CHECK(must_find(bench.find("rxe")).index == 2);
     CHECK(bench.requests() == 2);
@@ -128,36 +136,37 @@ TEST_CASE("a stale hint is found out and replaced", "[index]")
     CHECK(bench.requests() == 3);
 }
 
-TEST_CASE("a hint that repeats a wrong earlier index is not asked twice", "[index]")
+TEST_CASE("a hint that repeats a wrong earlier index is not asked twice", "[finder]")
 {
     Bench bench;
-    bench.hints.remember(bench.open("rxe").inode().value(), 1);
+    bench.hints.remember(bench.inode("rxe"), 1);
     CHECK(must_find(bench.find("rxe", 1)).index == 2);
     CHECK(bench.requests() == 2);
 }
 
-TEST_CASE("the number at the end of the name is tried second", "[index]")
+TEST_CASE("the number at the end of the name is tried second", "[finder]")
 {
     Bench bench;
     bench.remember_last(50);
     // the device was rxe_2 when its event came, and has been renamed since
-    const auto found =
-        find_device(bench.client, bench.root, bench.open("rxe"), "rxe_2", {}, bench.hints);
-    CHECK(must_find(found).index == 2);
+    auto target = bench.open("rxe");
+    target.device_name = "rxe_2";
+    CHECK(must_find(bench.finder.find(target)).index == 2);
     CHECK(bench.requests() == 2);
     CHECK(bench.kernel.sent()[0].index == 51U);
     CHECK(bench.kernel.sent()[1].index == 2U);
 }
 
-TEST_CASE("a number at the end of the name that is no index does no harm", "[index]")
+TEST_CASE("a number at the end of the name that is no index does no harm", "[finder]")
 {
     Bench bench;
     const auto* name = GENERATE("rxe99999999999999999999", "rxe4294967295", "1", "");
-    CHECK(must_find(find_device(bench.client, bench.root, bench.open("rxe"), name, {}, bench.hints))
-              .index == 2);
+    auto target = bench.open("rxe");
+    target.device_name = name;
+    CHECK(must_find(bench.finder.find(target)).index == 2);
 }
 
-TEST_CASE("devices that appeared at once are found ahead of the last", "[index]")
+TEST_CASE("devices that appeared at once are found ahead of the last", "[finder]")
 {
     Bench bench;
     CHECK(must_find(bench.find("siw")).index == 3);
@@ -165,7 +174,7 @@ TEST_CASE("devices that appeared at once are found ahead of the last", "[index]"
     CHECK(bench.kernel.dumps() == 0);
 }
 
-TEST_CASE("a dump is the last resort", "[index]")
+TEST_CASE("a dump is the last resort", "[finder]")
 {
     Bench bench;
     bench.remember_last(100);
@@ -178,41 +187,40 @@ TEST_CASE("a dump is the last resort", "[index]")
     CHECK(bench.kernel.dumps() == 1);
 }
 
-TEST_CASE("a name that now leads to another directory confirms nothing", "[index]")
+TEST_CASE("a name that now leads to another directory confirms nothing", "[finder]")
 {
     Bench bench;
     const auto device = bench.open("opa");
     // the kernel's opa is a new device by now, and ours has gone
     bench.tree.rename("class/infiniband/opa", "gone");
     bench.tree.directory("class/infiniband/opa");
-    CHECK(is_none(find_device(bench.client, bench.root, device, "opa", 1, bench.hints)));
+    CHECK(is_none(bench.finder.find(device, 1)));
     CHECK(bench.kernel.dumps() == 1);
 }
 
-TEST_CASE("a device that was renamed meanwhile is found", "[index]")
+TEST_CASE("a device that was renamed meanwhile is found", "[finder]")
 {
     Bench bench;
     bench.tree.rename("class/infiniband/opa", "class/infiniband/before");
     const auto device = bench.open("before");
     bench.tree.rename("class/infiniband/before", "class/infiniband/opa");
-    CHECK(must_find(find_device(bench.client, bench.root, device, "before", 1, bench.hints)).name ==
-          "opa");
+    CHECK(must_find(bench.finder.find(device, 1)).name == "opa");
     CHECK(bench.requests() == 1);
 }
 
 TEST_CASE("a device that is renamed between the kernel's answer and a look at sysfs is found",
-          "[index]")
+          "[finder]")
 {
     Bench bench;
     RenamingKernel kernel(bench.tree);
     nldev::Client client(kernel);
     bench.remember_last(100);
-    const auto found = find_device(client, bench.root, bench.open("opa"), "opa", 1, bench.hints);
-    CHECK(must_find(found).name == "ibp2s0");
+    Finder finder(client, bench.root, {bench.tree.path("run"), true});
+    CHECK(must_find(finder.find(bench.open("opa"), 1)).name == "ibp2s0");
     CHECK(kernel.dumps() == 0);
 }
 
-TEST_CASE("a dump that misses a device which sysfs shows is repeated", "[index]")
+TEST_CASE("a dump that misses a device which sysfs shows is repeated", "[finder]")
 {
     Bench bench;
     // a dump that runs while any device is removed skips others
@@ -228,23 +236,23 @@ TEST_CASE("a dump that misses a device which sysfs shows is repeated", "[index]"
     kernel.answer(dump);
     nldev::Client client(kernel);
     bench.remember_last(100);
-    const auto found = find_device(client, bench.root, bench.open("opa"), "opa", {}, bench.hints);
-    CHECK(must_find(found).index == 1);
+    Finder finder(client, bench.root, {bench.tree.path("run"), true});
+    CHECK(must_find(finder.find(bench.open("opa"))).index == 1);
     CHECK(kernel.sent().size() == probes + 2);
 }
 
 TEST_CASE("a device that sysfs shows and the kernel denies is an error, and leaves no hint",
-          "[index]")
+          "[finder]")
 {
     Bench bench;
     bench.kernel.remove(1);
     const auto found = bench.find("opa", 1);
     REQUIRE_FALSE(found);
     CHECK(found.error().code == EAGAIN);
-    CHECK_FALSE(bench.hints.find(bench.open("opa").inode().value()).has_value());
+    CHECK_FALSE(bench.hints.find(bench.inode("opa")).has_value());
 }
 
-TEST_CASE("the kernel's refusal is an error, not a missing device", "[index]")
+TEST_CASE("the kernel's refusal is an error, not a missing device", "[finder]")
 {
     Bench bench;
     bench.kernel.fail_next_send(EPERM);

@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-#include "udev-helpers/rdma_id/index_hints.hpp"
+#include "core/device/index_hints.hpp"
 
 #include <cerrno>
 #include <fcntl.h>
 #include <sys/stat.h>
 
-namespace rdmad::rdma_id {
+namespace rdmad {
 
 namespace {
 
@@ -84,4 +84,4 @@ void IndexHints::remember(uint64_t inode, uint32_t index)
         write_slot(file(), no_inode, index);
 }
 
-} // namespace rdmad::rdma_id
+} // namespace rdmad

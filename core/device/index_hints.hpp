@@ -7,7 +7,7 @@
 #include <optional>
 #include <string>
 
-namespace rdmad::rdma_id {
+namespace rdmad {
 
 /// Remembers which RDMA index a sysfs directory had, in a file of fixed size below /run. Only a
 /// hint: processes write it without a lock, slots collide, and directories go; whoever uses an
@@ -22,7 +22,7 @@ public:
     }
 
     [[nodiscard]] std::optional<uint32_t> find(uint64_t inode);
-    /// The highest index that was ever remembered: the kernel counts upwards.
+    /// Returns the highest index that was ever remembered: the kernel counts upwards.
     [[nodiscard]] std::optional<uint32_t> last();
     void remember(uint64_t inode, uint32_t index);
 
@@ -34,4 +34,4 @@ private:
     std::optional<UniqueFd> file_;
 };
 
-} // namespace rdmad::rdma_id
+} // namespace rdmad
