@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
+#include "core/device/name_records.hpp"
 #include "core/naming/device_name.hpp"
 #include "tests/support/fake_host.hpp"
 #include "tests/support/must.hpp"
 #include "udev-helpers/rdma_id/events.hpp"
-#include "udev-helpers/rdma_id/name_records.hpp"
 
 #include <cerrno>
 

@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 #include "core/base/state_link.hpp"
+#include "core/device/name_records.hpp"
 #include "core/sysfs/rdma_device.hpp"
 #include "tests/catch.hpp"
 #include "tests/support/fixture_tree.hpp"
-#include "udev-helpers/rdma_id/name_records.hpp"
 
 #include <cerrno>
 
-using namespace rdmad::rdma_id;
+using namespace rdmad;
 using namespace rdmad::test;
 using namespace std::string_literals;
 

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
+#include "core/device/name_records.hpp"
 #include "tests/support/fake_host.hpp"
 #include "tests/support/must.hpp"
 #include "tests/support/open_hook.hpp"
 #include "udev-helpers/rdma_id/ensure_name.hpp"
-#include "udev-helpers/rdma_id/name_records.hpp"
 #include "udev-helpers/rdma_id/net_event.hpp"
 
 #include <chrono>

@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 #include "core/base/state_link.hpp"
 #include "core/base/text.hpp"
+#include "core/device/name_records.hpp"
 #include "tests/support/captured_sysfs.hpp"
 #include "tests/support/must.hpp"
 #include "tests/support/replay_transport.hpp"
 #include "udev-helpers/rdma_id/claims.hpp"
-#include "udev-helpers/rdma_id/name_records.hpp"
 #include "udev-helpers/rdma_id/sweep.hpp"
 
 #include <cerrno>

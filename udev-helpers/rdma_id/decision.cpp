@@ -2,10 +2,10 @@
 #include "udev-helpers/rdma_id/decision.hpp"
 
 #include "core/base/text.hpp"
+#include "core/device/topology.hpp"
+#include "core/device/udev_record.hpp"
 #include "core/naming/links.hpp"
-#include "udev-helpers/rdma_id/place.hpp"
 #include "udev-helpers/rdma_id/properties.hpp"
-#include "udev-helpers/rdma_id/udev_record.hpp"
 
 #include <algorithm>
 
@@ -31,13 +31,13 @@ std::vector<std::string> port_guids(const DeviceInfo& info)
     return guids;
 }
 
-config::Facts facts_of(const config::Facts& host, const DeviceInfo& info, const Location& location,
+config::Facts facts_of(const config::Facts& host, const DeviceInfo& info, const Topology& topology,
                        const std::string& original)
 {
     auto facts = host;
     facts.original_name = original;
     facts.driver = info.driver.value_or("");
-    facts.path = location.path;
+    facts.path = topology.path;
     facts.node_type = node_type_name(info.device.node_type);
     facts.node_guid = format_if_set(info.device.node_guid);
     facts.sys_image_guid = format_if_set(info.device.sys_image_guid);
@@ -56,7 +56,7 @@ config::Specifiers specifiers_of(const config::Facts& facts, const DeviceInfo& i
     const bool has_port = !info.ports.empty();
     return {.original_name = facts.original_name,
             .driver = facts.driver,
-            .prefix = std::string(place.prefix),
+            .prefix = place.prefix,
             .link_type = has_port ? facts.link_types[0] : "",
             .node_guid = facts.node_guid,
             .port_guid = has_port ? format_if_set(info.ports[0].guid.value_or(0)) : "",
@@ -200,9 +200,9 @@ Decision decide_name(const DecisionInput& input, const Snapshot& device)
     if (info.device.name_assign_type == chosen_by_user)
         decision.keeps = "a user chose its name when the device was made";
 
-    LocateOptions options{.with_slot = false, .with_label = false};
-    auto location = locate(input.root, device, options);
-    const auto facts = facts_of(input.host, info, location, decision.original);
+    TopologyOptions options{.with_slot = false, .with_label = false};
+    auto topology = read_topology(input.root, device, options);
+    const auto facts = facts_of(input.host, info, topology, decision.original);
     decision.file = input.files.find(facts);
     if (!decision.file)
         return decision;
@@ -218,12 +218,12 @@ Decision decide_name(const DecisionInput& input, const Snapshot& device)
     const auto scheme = decision.file->scheme.value_or(naming::Scheme::v1);
     decision.scheme = input.scheme_asked.value_or(scheme);
 
-    const LocateOptions wanted{.scheme = decision.scheme,
-                               .with_slot = has_policy(*decision.file, Policy::slot),
-                               .with_label = wants_label(*decision.file)};
+    const TopologyOptions wanted{.scheme = decision.scheme,
+                                 .with_slot = has_policy(*decision.file, Policy::slot),
+                                 .with_label = wants_label(*decision.file)};
     if (wanted != options)
-        location = locate(input.root, device, wanted);
-    Decider(input, facts, info, location.place, decision).run(renamed_to(record, info.device));
+        topology = read_topology(input.root, device, wanted);
+    Decider(input, facts, info, topology.place, decision).run(renamed_to(record, info.device));
     return decision;
 }
 

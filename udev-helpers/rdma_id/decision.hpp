@@ -2,9 +2,9 @@
 #pragma once
 
 #include "core/config/link_file.hpp"
+#include "core/device/name_records.hpp"
 #include "core/device/snapshot.hpp"
 #include "udev-helpers/rdma_id/link_files.hpp"
-#include "udev-helpers/rdma_id/name_records.hpp"
 
 namespace rdmad::rdma_id {
 

@@ -2,10 +2,10 @@
 #include "udev-helpers/rdma_id/explanation.hpp"
 
 #include "core/base/text.hpp"
+#include "core/device/udev_record.hpp"
 #include "udev-helpers/rdma_id/ensure_name.hpp"
 #include "udev-helpers/rdma_id/ipoib.hpp"
 #include "udev-helpers/rdma_id/naming_input.hpp"
-#include "udev-helpers/rdma_id/udev_record.hpp"
 
 namespace rdmad::rdma_id {
 

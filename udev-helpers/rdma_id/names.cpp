@@ -2,9 +2,9 @@
 #include "udev-helpers/rdma_id/names.hpp"
 
 #include "core/base/text.hpp"
+#include "core/device/udev_record.hpp"
 #include "core/naming/links.hpp"
 #include "udev-helpers/rdma_id/log.hpp"
-#include "udev-helpers/rdma_id/udev_record.hpp"
 
 #include <algorithm>
 

@@ -3,10 +3,10 @@
 
 #include "core/base/file.hpp"
 #include "core/base/text.hpp"
+#include "core/device/udev_record.hpp"
 #include "core/naming/links.hpp"
 #include "udev-helpers/rdma_id/claims.hpp"
 #include "udev-helpers/rdma_id/properties.hpp"
-#include "udev-helpers/rdma_id/udev_record.hpp"
 
 #include <algorithm>
 #include <array>

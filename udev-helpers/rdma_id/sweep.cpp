@@ -3,8 +3,8 @@
 
 #include "core/base/file.hpp"
 #include "core/base/text.hpp"
+#include "core/device/name_records.hpp"
 #include "udev-helpers/rdma_id/claims.hpp"
-#include "udev-helpers/rdma_id/name_records.hpp"
 
 #include <set>
 

@@ -6,7 +6,7 @@
 #include <optional>
 #include <string>
 
-namespace rdmad::rdma_id {
+namespace rdmad {
 
 /// What a device was called before rdmad named it, and what rdmad called it.
 struct NameRecord {
@@ -39,4 +39,4 @@ private:
 /// is neither.
 [[nodiscard]] std::optional<NameRecord> parse_name_record(std::string_view text);
 
-} // namespace rdmad::rdma_id
+} // namespace rdmad

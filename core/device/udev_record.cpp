@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-#include "udev-helpers/rdma_id/udev_record.hpp"
+#include "core/device/udev_record.hpp"
 
 #include "core/base/file.hpp"
 #include "core/base/text.hpp"
 
-namespace rdmad::rdma_id {
+namespace rdmad {
 
 std::optional<UdevRecord> UdevRecord::read(const std::string& udev_run, const std::string& id)
 {
@@ -28,4 +28,4 @@ std::optional<std::string> UdevRecord::property(const std::string& key) const
     return std::nullopt;
 }
 
-} // namespace rdmad::rdma_id
+} // namespace rdmad

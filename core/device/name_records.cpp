@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-#include "udev-helpers/rdma_id/name_records.hpp"
+#include "core/device/name_records.hpp"
 
 #include "core/base/file.hpp"
 #include "core/base/state_link.hpp"
@@ -10,7 +10,7 @@
 #include <cerrno>
 #include <unistd.h>
 
-namespace rdmad::rdma_id {
+namespace rdmad {
 
 std::string NameRecords::path(const DeviceId& device) const
 {
@@ -66,4 +66,4 @@ std::optional<NameRecord> parse_name_record(std::string_view text)
     return record;
 }
 
-} // namespace rdmad::rdma_id
+} // namespace rdmad

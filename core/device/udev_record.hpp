@@ -7,14 +7,14 @@
 #include <string>
 #include <string_view>
 
-namespace rdmad::rdma_id {
+namespace rdmad {
 
 /// What udev remembers of a device: "E:KEY=VALUE", "S:LINK" and other lines in a file below
 /// /run/udev/data (device_update_db(), libsystemd/sd-device).
 class UdevRecord {
 public:
-    /// id is "c231:192" by device number, "n7" by interface index, "+infiniband:mlx5_0" for what
-    /// has neither. None if there is none.
+    /// Returns the record with an id: "c231:192" by device number, "n7" by interface index,
+    /// "+infiniband:mlx5_0" for what has neither. Returns nullopt if there is none.
     [[nodiscard]] static std::optional<UdevRecord> read(const std::string& udev_run,
                                                         const std::string& id);
 
@@ -30,7 +30,7 @@ public:
     }
 
     [[nodiscard]] std::optional<std::string> property(const std::string& key) const;
-    /// Whether it holds a text anywhere.
+    /// Returns true if it holds the text anywhere.
     [[nodiscard]] bool mentions(std::string_view text) const
     {
         return text_.find(text) != std::string::npos;
@@ -42,4 +42,4 @@ private:
     std::string text_;
 };
 
-} // namespace rdmad::rdma_id
+} // namespace rdmad

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-#include "udev-helpers/rdma_id/path_id.hpp"
+#include "core/device/path_id.hpp"
 
 #include <algorithm>
 #include <array>
 
-namespace rdmad::rdma_id {
+namespace rdmad {
 
 namespace {
 
@@ -57,4 +57,4 @@ std::string path_id(const Directory& root, const Directory& parent)
     return is_on_bus ? id : "";
 }
 
-} // namespace rdmad::rdma_id
+} // namespace rdmad

@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-#include "udev-helpers/rdma_id/place.hpp"
+#include "core/device/topology.hpp"
 
 #include "core/base/text.hpp"
+#include "core/device/path_id.hpp"
 #include "core/naming/links.hpp"
-#include "udev-helpers/rdma_id/path_id.hpp"
 
 #include <unistd.h>
 
-namespace rdmad::rdma_id {
+namespace rdmad {
 
 namespace {
 
@@ -28,7 +28,7 @@ std::optional<uint32_t> number(const Directory& directory, const std::string& at
     return text::parse_u32(directory.read(attribute).text);
 }
 
-/// What follows KEY= in a uevent attribute.
+/// Returns what follows KEY= in a uevent attribute.
 std::string uevent_value(const Directory& device, std::string_view key)
 {
     const auto uevent = device.read("uevent");
@@ -43,7 +43,7 @@ std::optional<PciAddress> pci_address(const Directory& function)
     return naming::parse_pci_address(uevent_value(function, "PCI_SLOT_NAME"));
 }
 
-/// Bit 7 of the header type, byte 14 of the configuration space (PCI_HEADER_TYPE).
+/// Returns bit 7 of the header type, byte 14 of the configuration space (PCI_HEADER_TYPE).
 bool is_multifunction(const Directory& function)
 {
     constexpr off_t header_type = 0x0e;
@@ -52,8 +52,8 @@ bool is_multifunction(const Directory& function)
     return config && pread(config.get(), &byte, 1, header_type) == 1 && (byte & 0x80) != 0;
 }
 
-/// Functions of a device count in eight bits from its physical function on (pci_iov_virtfn_bus(),
-/// pci_iov_virtfn_devfn(), drivers/pci/iov.c).
+/// Returns the number by which functions of a device are counted from its physical function on
+/// (pci_iov_virtfn_bus(), pci_iov_virtfn_devfn(), drivers/pci/iov.c).
 uint32_t routing_id(const PciAddress& address)
 {
     return address.bus << 8 | address.device << 3 | address.function;
@@ -75,8 +75,8 @@ std::optional<uint32_t> virtual_number(const Directory& physical, const PciAddre
     return distance % *stride == 0 ? std::optional(distance / *stride) : std::nullopt;
 }
 
-/// rdma-core takes the first virtual function with its device and function numbers, on whatever bus
-/// it is, and 0 if there is none.
+/// Returns the number of the first virtual function with the same device and function numbers, on
+/// whatever bus it is, and 0 if there is none: so does rdma-core.
 uint32_t virtual_number_of_rdma_core(const Directory& physical, const PciAddress& own)
 {
     constexpr std::string_view prefix = "virtfn";
@@ -91,7 +91,8 @@ uint32_t virtual_number_of_rdma_core(const Directory& physical, const PciAddress
     return 0;
 }
 
-/// The hot-plug slot with just this address; one of a bridge above it has other devices, too.
+/// Returns the hot-plug slot with just this address: the slot of a bridge above it has other
+/// devices, too.
 std::optional<uint32_t> slot_of(const Directory& root, const PciPlace& pci)
 {
     auto wanted = pci.address;
@@ -110,7 +111,7 @@ std::optional<uint32_t> slot_of(const Directory& root, const PciPlace& pci)
     return std::nullopt;
 }
 
-/// ACPI's index comes before SMBIOS's.
+/// Returns the index that the firmware gives: ACPI's comes before SMBIOS's.
 std::optional<uint32_t> onboard_index(const Directory& function)
 {
     for (const auto* attribute : {"acpi_index", "index"})
@@ -119,16 +120,18 @@ std::optional<uint32_t> onboard_index(const Directory& function)
     return std::nullopt;
 }
 
-/// Names are "module.kind.number" (auxiliary_device_add(), drivers/base/auxiliary.c).
+/// Returns the kind out of "module.kind.number" (auxiliary_device_add(), drivers/base/auxiliary.c).
 std::string auxiliary_kind(std::string_view name)
 {
     const auto parts = text::split(name, '.');
     return parts.size() < 3 ? "unknown" : std::string(parts[parts.size() - 2]);
 }
 
-class Locator {
+class Reader {
 public:
-    Locator(const Directory& root, const LocateOptions& options) : root_(root), options_(options) {}
+    Reader(const Directory& root, const TopologyOptions& options) : root_(root), options_(options)
+    {
+    }
 
     void on_pci(Directory function)
     {
@@ -136,13 +139,13 @@ public:
         if (!own)
             return;
         PciPlace pci{.address = *own};
-        location.place.onboard_index = onboard_index(function);
+        topology.place.onboard_index = onboard_index(function);
         if (auto physical = open(function, "physfn"); physical) {
             if (!enter(*physical, *own, pci))
                 return;
-            if (!location.place.onboard_index) {
-                location.place.onboard_index = onboard_index(*physical);
-                location.place.onboard_index_is_of_parent = true;
+            if (!topology.place.onboard_index) {
+                topology.place.onboard_index = onboard_index(*physical);
+                topology.place.onboard_index_is_of_parent = true;
             }
             function = std::move(*physical);
         }
@@ -150,25 +153,26 @@ public:
         pci.is_multifunction = is_multifunction(function);
         if (options_.with_slot)
             pci.slot = slot_of(root_, pci);
-        location.place.pci = pci;
+        topology.place.pci = pci;
     }
 
-    /// Up to the PCI function that the auxiliary device belongs to.
+    /// Goes up to the PCI function that the auxiliary device belongs to.
     void on_auxiliary_bus(const Directory& auxiliary, std::string_view name)
     {
-        location.place.auxiliary_kind = auxiliary_kind(name);
-        location.place.sub_function = number(auxiliary, "sfnum");
+        topology.place.auxiliary_kind = auxiliary_kind(name);
+        topology.place.sub_function = number(auxiliary, "sfnum");
         auto parent = open(auxiliary, "..");
         if (!parent || parent->link_name("subsystem") != "pci")
             return;
         on_pci(std::move(*parent));
-        location.place.onboard_index_is_of_parent = true;
+        topology.place.onboard_index_is_of_parent = true;
     }
 
-    Location location;
+    Topology topology;
 
 private:
-    /// A virtual function counts by the place of its physical function.
+    /// Puts a virtual function where its physical function is. Returns false if that has no
+    /// address, or the virtual function no number.
     bool enter(const Directory& physical, const PciAddress& own, PciPlace& pci)
     {
         const auto parent = pci_address(physical);
@@ -182,27 +186,27 @@ private:
     }
 
     const Directory& root_;
-    LocateOptions options_;
+    TopologyOptions options_;
 };
 
 } // namespace
 
-Location locate(const Directory& root, const Snapshot& snapshot, const LocateOptions& options)
+Topology read_topology(const Directory& root, const Snapshot& snapshot,
+                       const TopologyOptions& options)
 {
     const auto& [target, info] = snapshot;
     const auto& device = target.device;
-    Locator locator(root, options);
+    Reader reader(root, options);
     if (auto parent = open(device.directory(), "device"); parent) {
-        locator.location.path = path_id(root, *parent);
+        reader.topology.path = path_id(root, *parent);
         const auto subsystem = parent->link_name("subsystem").value_or("");
         if (subsystem == "pci")
-            locator.on_pci(std::move(*parent));
+            reader.on_pci(std::move(*parent));
         else if (subsystem == "auxiliary")
-            locator.on_auxiliary_bus(*parent, device.parent().value_or(""));
+            reader.on_auxiliary_bus(*parent, device.parent().value_or(""));
     }
-    auto& place = locator.location.place;
-    if (info.device.protocol)
-        place.prefix = *info.device.protocol;
+    auto& place = reader.topology.place;
+    place.prefix = info.device.protocol.value_or("");
     place.node_guid = info.device.node_guid;
     place.ports = info.device.port_count;
     if (info.ports.size() == 1 && info.ports[0].netdev) {
@@ -212,7 +216,7 @@ Location locate(const Directory& root, const Snapshot& snapshot, const LocateOpt
                 label && !label.text.empty())
                 place.port_label = std::move(label.text);
     }
-    return std::move(locator.location);
+    return std::move(reader.topology);
 }
 
-} // namespace rdmad::rdma_id
+} // namespace rdmad

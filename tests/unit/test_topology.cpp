@@ -1,10 +1,9 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
+#include "core/device/topology.hpp"
 #include "tests/support/fixture_tree.hpp"
 #include "tests/support/must.hpp"
-#include "udev-helpers/rdma_id/place.hpp"
 
 using namespace rdmad;
-using namespace rdmad::rdma_id;
 using namespace rdmad::test;
 using namespace std::string_literals;
 using naming::PciAddress;
@@ -95,22 +94,22 @@ struct Bench {
         info.ports[0].netdev = name;
     }
 
-    [[nodiscard]] Location locate(const LocateOptions& options = {}) const
+    [[nodiscard]] Topology read(const TopologyOptions& options = {}) const
     {
         const auto root = tree.root();
         const Snapshot device = {must_find(find_device_target(root, "mlx5_0")), info};
-        return rdma_id::locate(root, device, options);
+        return read_topology(root, device, options);
     }
-    [[nodiscard]] PciPlace pci(const LocateOptions& options = {}) const
+    [[nodiscard]] PciPlace pci(const TopologyOptions& options = {}) const
     {
-        const auto location = locate(options);
-        REQUIRE(location.place.pci.has_value());
-        return *location.place.pci;
+        const auto topology = read(options);
+        REQUIRE(topology.place.pci.has_value());
+        return *topology.place.pci;
     }
     [[nodiscard]] std::optional<uint32_t> virtual_number(Scheme scheme) const
     {
-        const auto location = locate({.scheme = scheme});
-        return location.place.pci ? location.place.pci->virtual_function : std::nullopt;
+        const auto topology = read({.scheme = scheme});
+        return topology.place.pci ? topology.place.pci->virtual_function : std::nullopt;
     }
 };
 
@@ -125,25 +124,25 @@ struct OnPci : Bench {
 
 } // namespace
 
-TEST_CASE("a device sits where its PCI function does", "[place]")
+TEST_CASE("a device sits where its PCI function does", "[topology]")
 {
     const OnPci bench;
-    const auto location = bench.locate();
-    CHECK(location.path == "pci-0000:03:00.0");
-    REQUIRE(location.place.pci.has_value());
-    const auto& pci = *location.place.pci;
+    const auto topology = bench.read();
+    CHECK(topology.path == "pci-0000:03:00.0");
+    REQUIRE(topology.place.pci.has_value());
+    const auto& pci = *topology.place.pci;
     CHECK(pci.address == adapter);
     CHECK_FALSE(pci.has_ari);
     CHECK_FALSE(pci.is_multifunction);
     CHECK_FALSE(pci.virtual_function.has_value());
     CHECK_FALSE(pci.slot.has_value());
-    CHECK(location.place.auxiliary_kind.empty());
-    CHECK_FALSE(location.place.sub_function.has_value());
-    CHECK_FALSE(location.place.onboard_index.has_value());
-    CHECK_FALSE(location.place.onboard_index_is_of_parent);
+    CHECK(topology.place.auxiliary_kind.empty());
+    CHECK_FALSE(topology.place.sub_function.has_value());
+    CHECK_FALSE(topology.place.onboard_index.has_value());
+    CHECK_FALSE(topology.place.onboard_index_is_of_parent);
 }
 
-TEST_CASE("the address is what the kernel says, not what a directory is called", "[place]")
+TEST_CASE("the address is what the kernel says, not what a directory is called", "[topology]")
 {
     Bench bench;
     bench.tree.link("devices/vmd/elsewhere/subsystem", "../../../bus/pci");
@@ -154,7 +153,7 @@ TEST_CASE("the address is what the kernel says, not what a directory is called",
     CHECK(bench.pci().address == PciAddress{0x10000, 0xc1, 0x1f, 7});
 }
 
-TEST_CASE("a function without an address has no place", "[place]")
+TEST_CASE("a function without an address has no place", "[topology]")
 {
     const OnPci bench;
     const auto uevent =
@@ -164,12 +163,12 @@ TEST_CASE("a function without an address has no place", "[place]")
     CAPTURE(uevent);
     bench.tree.file(directory_of("0000:03:00.0") + "/uevent", uevent);
     bench.attribute("0000:03:00.0", "acpi_index", "1");
-    const auto location = bench.locate();
-    CHECK_FALSE(location.place.pci.has_value());
-    CHECK_FALSE(location.place.onboard_index.has_value());
+    const auto topology = bench.read();
+    CHECK_FALSE(topology.place.pci.has_value());
+    CHECK_FALSE(topology.place.onboard_index.has_value());
 }
 
-TEST_CASE("bit 7 of the header type tells of several functions", "[place]")
+TEST_CASE("bit 7 of the header type tells of several functions", "[topology]")
 {
     const OnPci bench;
     SECTION("set")
@@ -201,7 +200,7 @@ TEST_CASE("bit 7 of the header type tells of several functions", "[place]")
     }
 }
 
-TEST_CASE("ARI is on where the kernel says 1", "[place]")
+TEST_CASE("ARI is on where the kernel says 1", "[topology]")
 {
     const OnPci bench;
     bench.attribute("0000:03:00.0", "ari_enabled", "1");
@@ -215,7 +214,7 @@ TEST_CASE("ARI is on where the kernel says 1", "[place]")
 }
 
 // pci_iov_virtfn_bus() and pci_iov_virtfn_devfn(), drivers/pci/iov.c
-TEST_CASE("scheme v1 computes the number of a virtual function from its address", "[place]")
+TEST_CASE("scheme v1 computes the number of a virtual function from its address", "[topology]")
 {
     struct Case {
         const char *own, *physical, *offset, *stride;
@@ -244,10 +243,10 @@ TEST_CASE("scheme v1 computes the number of a virtual function from its address"
     bench.is_on(c.own);
     CHECK(bench.pci().virtual_function == c.number);
     CHECK(bench.pci().address == naming::parse_pci_address(c.physical));
-    CHECK(bench.locate().path == "pci-"s + c.own);
+    CHECK(bench.read().path == "pci-"s + c.own);
 }
 
-TEST_CASE("an address that no virtual function can have is no place", "[place]")
+TEST_CASE("an address that no virtual function can have is no place", "[topology]")
 {
     struct Case {
         const char *own, *physical, *offset, *stride;
@@ -271,21 +270,21 @@ TEST_CASE("an address that no virtual function can have is no place", "[place]")
     bench.virtual_function(c.own, c.physical, c.offset, c.stride);
     bench.attribute(c.physical, "acpi_index", "1");
     bench.is_on(c.own);
-    const auto location = bench.locate();
-    CHECK_FALSE(location.place.pci.has_value());
-    CHECK_FALSE(location.place.onboard_index.has_value());
+    const auto topology = bench.read();
+    CHECK_FALSE(topology.place.pci.has_value());
+    CHECK_FALSE(topology.place.onboard_index.has_value());
 }
 
 // the capability has 16 bits for it, so the kernel cannot say so
-TEST_CASE("an offset that no number of functions reaches is no place", "[place]")
+TEST_CASE("an offset that no number of functions reaches is no place", "[topology]")
 {
     Bench bench;
     bench.virtual_function("0000:01:00.1", "0000:01:00.0", "4294967295", "1");
     bench.is_on("0000:01:00.1");
-    CHECK_FALSE(bench.locate().place.pci.has_value());
+    CHECK_FALSE(bench.read().place.pci.has_value());
 }
 
-TEST_CASE("a virtual function has no place if the kernel does not say how they count", "[place]")
+TEST_CASE("a virtual function has no place if the kernel does not say how they count", "[topology]")
 {
     Bench bench;
     bench.virtual_function("0000:01:00.1", "0000:01:00.0", "1", "1");
@@ -293,10 +292,10 @@ TEST_CASE("a virtual function has no place if the kernel does not say how they c
     const auto attribute = GENERATE("sriov_offset", "sriov_stride", "uevent");
     CAPTURE(attribute);
     bench.tree.remove(directory_of("0000:01:00.0") + "/" + attribute);
-    CHECK_FALSE(bench.locate().place.pci.has_value());
+    CHECK_FALSE(bench.read().place.pci.has_value());
 }
 
-TEST_CASE("scheme rdma-core compares a virtual function with those of its parent", "[place]")
+TEST_CASE("scheme rdma-core compares a virtual function with those of its parent", "[topology]")
 {
     Bench bench;
     bench.virtual_function("0000:01:00.2", "0000:01:00.0", "1", "1");
@@ -309,7 +308,7 @@ TEST_CASE("scheme rdma-core compares a virtual function with those of its parent
     CHECK(bench.pci({.scheme = Scheme::rdma_core}).address == PciAddress{0, 1, 0, 0});
 }
 
-TEST_CASE("scheme rdma-core does not look at the bus of a virtual function", "[place]")
+TEST_CASE("scheme rdma-core does not look at the bus of a virtual function", "[topology]")
 {
     Bench bench;
     bench.virtual_function("0000:02:00.1", "0000:01:00.0", "1", "1");
@@ -328,7 +327,7 @@ TEST_CASE("scheme rdma-core does not look at the bus of a virtual function", "[p
     }
 }
 
-TEST_CASE("scheme rdma-core takes 0 if there is no such virtual function", "[place]")
+TEST_CASE("scheme rdma-core takes 0 if there is no such virtual function", "[topology]")
 {
     Bench bench;
     bench.virtual_function("0000:01:00.2", "0000:01:00.0", "1", "1");
@@ -342,7 +341,7 @@ TEST_CASE("scheme rdma-core takes 0 if there is no such virtual function", "[pla
     CHECK(bench.virtual_number(Scheme::rdma_core) == 0U);
 }
 
-TEST_CASE("scheme rdma-core needs no offset and no stride", "[place]")
+TEST_CASE("scheme rdma-core needs no offset and no stride", "[topology]")
 {
     Bench bench;
     bench.virtual_function("0000:01:00.2", "0000:01:00.0", "", "");
@@ -352,7 +351,7 @@ TEST_CASE("scheme rdma-core needs no offset and no stride", "[place]")
     CHECK_FALSE(bench.virtual_number(Scheme::v1).has_value());
 }
 
-TEST_CASE("a virtual function has the ARI, functions and slot of its physical one", "[place]")
+TEST_CASE("a virtual function has the ARI, functions and slot of its physical one", "[topology]")
 {
     Bench bench;
     bench.virtual_function("0000:03:00.2", "0000:03:00.0", "2", "1");
@@ -375,40 +374,40 @@ TEST_CASE("a virtual function has the ARI, functions and slot of its physical on
     CHECK(bench.pci().slot == 3U);
 }
 
-TEST_CASE("ACPI's index comes before SMBIOS's", "[place]")
+TEST_CASE("ACPI's index comes before SMBIOS's", "[topology]")
 {
     const OnPci bench;
     bench.attribute("0000:03:00.0", "index", "7");
-    CHECK(bench.locate().place.onboard_index == 7U);
+    CHECK(bench.read().place.onboard_index == 7U);
     bench.attribute("0000:03:00.0", "acpi_index", "2");
-    CHECK(bench.locate().place.onboard_index == 2U);
-    CHECK_FALSE(bench.locate().place.onboard_index_is_of_parent);
+    CHECK(bench.read().place.onboard_index == 2U);
+    CHECK_FALSE(bench.read().place.onboard_index_is_of_parent);
 }
 
-TEST_CASE("an onboard index that is no number is none", "[place]")
+TEST_CASE("an onboard index that is no number is none", "[topology]")
 {
     const OnPci bench;
     const auto attribute = GENERATE("acpi_index", "index");
     const auto text = GENERATE("", "-1", "x", "1 2", "4294967296", "0x1");
     CAPTURE(text);
     bench.attribute("0000:03:00.0", attribute, text);
-    CHECK_FALSE(bench.locate().place.onboard_index.has_value());
+    CHECK_FALSE(bench.read().place.onboard_index.has_value());
 }
 
-TEST_CASE("a virtual function has its own onboard index, or its parent's", "[place]")
+TEST_CASE("a virtual function has its own onboard index, or its parent's", "[topology]")
 {
     Bench bench;
     bench.virtual_function("0000:01:00.1", "0000:01:00.0", "1", "1");
     bench.is_on("0000:01:00.1");
     bench.attribute("0000:01:00.0", "acpi_index", "4");
-    CHECK(bench.locate().place.onboard_index == 4U);
-    CHECK(bench.locate().place.onboard_index_is_of_parent);
+    CHECK(bench.read().place.onboard_index == 4U);
+    CHECK(bench.read().place.onboard_index_is_of_parent);
     bench.attribute("0000:01:00.1", "index", "5");
-    CHECK(bench.locate().place.onboard_index == 5U);
-    CHECK_FALSE(bench.locate().place.onboard_index_is_of_parent);
+    CHECK(bench.read().place.onboard_index == 5U);
+    CHECK_FALSE(bench.read().place.onboard_index_is_of_parent);
 }
 
-TEST_CASE("a hot-plug slot is the one with just this address", "[place]")
+TEST_CASE("a hot-plug slot is the one with just this address", "[topology]")
 {
     const OnPci bench;
     bench.slot("2", "0000:02:00");
@@ -422,7 +421,7 @@ TEST_CASE("a hot-plug slot is the one with just this address", "[place]")
     CHECK(bench.pci().slot == 3U);
 }
 
-TEST_CASE("a slot without a number of its own is none", "[place]")
+TEST_CASE("a slot without a number of its own is none", "[topology]")
 {
     const OnPci bench;
     const auto name = GENERATE("3-1", "0", "abc", "-3", "4294967296");
@@ -433,7 +432,7 @@ TEST_CASE("a slot without a number of its own is none", "[place]")
     CHECK(bench.pci().slot == 3U);
 }
 
-TEST_CASE("all functions of a device are in its slot", "[place]")
+TEST_CASE("all functions of a device are in its slot", "[topology]")
 {
     Bench bench;
     bench.slot("3", "0000:03:00");
@@ -460,14 +459,14 @@ TEST_CASE("all functions of a device are in its slot", "[place]")
     }
 }
 
-TEST_CASE("a machine without hot-plug slots has none", "[place]")
+TEST_CASE("a machine without hot-plug slots has none", "[topology]")
 {
     const OnPci bench;
     bench.tree.remove("bus/pci/slots");
     CHECK_FALSE(bench.pci().slot.has_value());
 }
 
-TEST_CASE("nobody looks at slots unless asked to", "[place]")
+TEST_CASE("nobody looks at slots unless asked to", "[topology]")
 {
     const OnPci bench;
     bench.slot("3", "0000:03:00");
@@ -476,7 +475,7 @@ TEST_CASE("nobody looks at slots unless asked to", "[place]")
     CHECK(pci.address == adapter);
 }
 
-TEST_CASE("a sub-function sits where its PCI function does", "[place]")
+TEST_CASE("a sub-function sits where its PCI function does", "[topology]")
 {
     Bench bench;
     bench.function("0000:03:00.0");
@@ -486,37 +485,37 @@ TEST_CASE("a sub-function sits where its PCI function does", "[place]")
     bench.slot("3", "0000:03:00");
     bench.auxiliary(directory_of("0000:03:00.0"), "mlx5_core.sf.4");
     bench.attribute("0000:03:00.0/mlx5_core.sf.4", "sfnum", "88");
-    const auto location = bench.locate();
-    CHECK(location.path == "pci-0000:03:00.0-sf-88");
-    CHECK(location.place.auxiliary_kind == "sf");
-    CHECK(location.place.sub_function == 88U);
-    CHECK(location.place.onboard_index == 4U);
-    CHECK(location.place.onboard_index_is_of_parent);
-    REQUIRE(location.place.pci.has_value());
-    CHECK(location.place.pci->address == adapter);
-    CHECK(location.place.pci->has_ari);
-    CHECK(location.place.pci->is_multifunction);
-    CHECK(location.place.pci->slot == 3U);
-    CHECK_FALSE(location.place.pci->virtual_function.has_value());
+    const auto topology = bench.read();
+    CHECK(topology.path == "pci-0000:03:00.0-sf-88");
+    CHECK(topology.place.auxiliary_kind == "sf");
+    CHECK(topology.place.sub_function == 88U);
+    CHECK(topology.place.onboard_index == 4U);
+    CHECK(topology.place.onboard_index_is_of_parent);
+    REQUIRE(topology.place.pci.has_value());
+    CHECK(topology.place.pci->address == adapter);
+    CHECK(topology.place.pci->has_ari);
+    CHECK(topology.place.pci->is_multifunction);
+    CHECK(topology.place.pci->slot == 3U);
+    CHECK_FALSE(topology.place.pci->virtual_function.has_value());
 }
 
-TEST_CASE("a sub-function of a virtual function has both numbers", "[place]")
+TEST_CASE("a sub-function of a virtual function has both numbers", "[topology]")
 {
     Bench bench;
     bench.virtual_function("0000:01:00.2", "0000:01:00.0", "1", "1");
     bench.attribute("0000:01:00.0", "acpi_index", "4");
     bench.auxiliary(directory_of("0000:01:00.2"), "mlx5_core.sf.4");
     bench.attribute("0000:01:00.2/mlx5_core.sf.4", "sfnum", "0");
-    const auto location = bench.locate();
-    CHECK(location.place.sub_function == 0U);
-    CHECK(location.path == "pci-0000:01:00.2-sf-0");
-    CHECK(location.place.onboard_index == 4U);
-    CHECK(location.place.onboard_index_is_of_parent);
+    const auto topology = bench.read();
+    CHECK(topology.place.sub_function == 0U);
+    CHECK(topology.path == "pci-0000:01:00.2-sf-0");
+    CHECK(topology.place.onboard_index == 4U);
+    CHECK(topology.place.onboard_index_is_of_parent);
     CHECK(bench.pci().virtual_function == 1U);
     CHECK(bench.pci().address == PciAddress{0, 1, 0, 0});
 }
 
-TEST_CASE("an auxiliary device without a number has its kind", "[place]")
+TEST_CASE("an auxiliary device without a number has its kind", "[topology]")
 {
     Bench bench;
     bench.function("0000:03:00.0");
@@ -528,103 +527,103 @@ TEST_CASE("an auxiliary device without a number has its kind", "[place]")
         {"bnxt_en.rdma.3", "rdma"},
     }));
     bench.auxiliary(directory_of("0000:03:00.0"), c.name);
-    CHECK(bench.locate().place.auxiliary_kind == c.kind);
-    CHECK_FALSE(bench.locate().place.sub_function.has_value());
+    CHECK(bench.read().place.auxiliary_kind == c.kind);
+    CHECK_FALSE(bench.read().place.sub_function.has_value());
     const auto text = GENERATE("", "x", "-1", "4294967296");
     bench.attribute("0000:03:00.0/"s + c.name, "sfnum", text);
-    CHECK_FALSE(bench.locate().place.sub_function.has_value());
+    CHECK_FALSE(bench.read().place.sub_function.has_value());
 }
 
-TEST_CASE("an auxiliary device with an odd name is still told from its PCI function", "[place]")
+TEST_CASE("an auxiliary device with an odd name is still told from its PCI function", "[topology]")
 {
     Bench bench;
     bench.function("0000:03:00.0");
     bench.auxiliary(directory_of("0000:03:00.0"), GENERATE("x", "a.b", "a..b"));
-    CHECK_FALSE(bench.locate().place.auxiliary_kind.empty());
+    CHECK_FALSE(bench.read().place.auxiliary_kind.empty());
 }
 
-TEST_CASE("an auxiliary device that is not on PCI has no place there", "[place]")
+TEST_CASE("an auxiliary device that is not on PCI has no place there", "[topology]")
 {
     Bench bench;
     bench.tree.link("devices/platform/HISI00D1:00/subsystem", "../../../bus/platform");
     bench.tree.file("devices/platform/HISI00D1:00/uevent", "PCI_SLOT_NAME=0000:03:00.0\n");
     bench.tree.file("devices/platform/HISI00D1:00/acpi_index", "1\n");
     bench.auxiliary("devices/platform/HISI00D1:00", "hns.roce.0");
-    const auto location = bench.locate();
-    CHECK_FALSE(location.place.pci.has_value());
-    CHECK(location.place.auxiliary_kind == "roce");
-    CHECK_FALSE(location.place.onboard_index.has_value());
+    const auto topology = bench.read();
+    CHECK_FALSE(topology.place.pci.has_value());
+    CHECK(topology.place.auxiliary_kind == "roce");
+    CHECK_FALSE(topology.place.onboard_index.has_value());
 }
 
-TEST_CASE("a platform device has a path, and no place on PCI", "[place]")
+TEST_CASE("a platform device has a path, and no place on PCI", "[topology]")
 {
     Bench bench;
     bench.tree.link("devices/platform/HISI00D1:00/subsystem", "../../../bus/platform");
     bench.tree.file("devices/platform/HISI00D1:00/uevent", "PCI_SLOT_NAME=0000:03:00.0\n");
     bench.tree.file("devices/platform/HISI00D1:00/acpi_index", "1\n");
     bench.parent_is("devices/platform/HISI00D1:00");
-    const auto location = bench.locate();
-    CHECK(location.path == "platform-HISI00D1:00");
-    CHECK_FALSE(location.place.pci.has_value());
-    CHECK_FALSE(location.place.onboard_index.has_value());
+    const auto topology = bench.read();
+    CHECK(topology.path == "platform-HISI00D1:00");
+    CHECK_FALSE(topology.place.pci.has_value());
+    CHECK_FALSE(topology.place.onboard_index.has_value());
 }
 
-TEST_CASE("a device that hangs on nothing is nowhere", "[place]")
+TEST_CASE("a device that hangs on nothing is nowhere", "[topology]")
 {
     Bench bench;
     if (GENERATE(false, true))
         bench.parent_is("devices/gone");
-    const auto location = bench.locate();
-    CHECK(location.path.empty());
-    CHECK_FALSE(location.place.pci.has_value());
-    CHECK(location.place.node_guid == UINT64_C(0x506b4b0300a1b2c3));
-    CHECK(location.place.prefix == "ib");
+    const auto topology = bench.read();
+    CHECK(topology.path.empty());
+    CHECK_FALSE(topology.place.pci.has_value());
+    CHECK(topology.place.node_guid == UINT64_C(0x506b4b0300a1b2c3));
+    CHECK(topology.place.prefix == "ib");
 }
 
-TEST_CASE("a parent without a bus is no path", "[place]")
+TEST_CASE("a parent without a bus is no path", "[topology]")
 {
     Bench bench;
     bench.tree.directory("devices/odd");
     bench.parent_is("devices/odd");
-    CHECK(bench.locate().path.empty());
+    CHECK(bench.read().path.empty());
 }
 
-TEST_CASE("prefix, node GUID and ports are those of the kernel", "[place]")
+TEST_CASE("prefix, node GUID and ports are those of the kernel", "[topology]")
 {
     Bench bench;
     bench.info.device.protocol = GENERATE("roce", "opa");
     bench.info.device.port_count = 2;
-    const auto location = bench.locate();
-    CHECK(location.place.prefix == *bench.info.device.protocol);
-    CHECK(location.place.node_guid == bench.info.device.node_guid);
-    CHECK(location.place.ports == 2);
+    const auto topology = bench.read();
+    CHECK(topology.place.prefix == *bench.info.device.protocol);
+    CHECK(topology.place.node_guid == bench.info.device.node_guid);
+    CHECK(topology.place.ports == 2);
     bench.info.device.protocol = std::nullopt;
-    CHECK(bench.locate().place.prefix.empty());
+    CHECK(bench.read().place.prefix.empty());
 }
 
-TEST_CASE("the network device of the only port tells the port's label", "[place]")
+TEST_CASE("the network device of the only port tells the port's label", "[topology]")
 {
     OnPci bench;
     bench.has_netdev("ens3np0");
     bench.tree.file("class/net/ens3np0/phys_port_name", "p0\n");
-    CHECK(bench.locate().place.netdev == "ens3np0");
-    CHECK(bench.locate().place.port_label == "p0");
-    const auto without = bench.locate({.with_label = false});
+    CHECK(bench.read().place.netdev == "ens3np0");
+    CHECK(bench.read().place.port_label == "p0");
+    const auto without = bench.read({.with_label = false});
     CHECK(without.place.netdev == "ens3np0");
     CHECK_FALSE(without.place.port_label.has_value());
 }
 
-TEST_CASE("of two ports neither gives a network device or a label", "[place]")
+TEST_CASE("of two ports neither gives a network device or a label", "[topology]")
 {
     OnPci bench;
     bench.has_netdev("ens3np0");
     bench.info.ports.push_back({.port = 2});
     bench.tree.file("class/net/ens3np0/phys_port_name", "p0\n");
-    CHECK_FALSE(bench.locate().place.netdev.has_value());
-    CHECK_FALSE(bench.locate().place.port_label.has_value());
+    CHECK_FALSE(bench.read().place.netdev.has_value());
+    CHECK_FALSE(bench.read().place.port_label.has_value());
 }
 
-TEST_CASE("a label that cannot be read is none", "[place]")
+TEST_CASE("a label that cannot be read is none", "[topology]")
 {
     OnPci bench;
     bench.has_netdev("ens3");
@@ -643,13 +642,13 @@ TEST_CASE("a label that cannot be read is none", "[place]")
         bench.tree.file("class/elsewhere/phys_port_name", "p0\n");
         bench.tree.directory("class/net");
     }
-    CHECK_FALSE(bench.locate().place.port_label.has_value());
+    CHECK_FALSE(bench.read().place.port_label.has_value());
 }
 
-TEST_CASE("a label without a character is none", "[place]")
+TEST_CASE("a label without a character is none", "[topology]")
 {
     OnPci bench;
     bench.has_netdev("ens3");
     bench.tree.file("class/net/ens3/phys_port_name", "\n");
-    CHECK_FALSE(bench.locate().place.port_label.has_value());
+    CHECK_FALSE(bench.read().place.port_label.has_value());
 }
