@@ -3,7 +3,7 @@
 #include "tests/support/fake_host.hpp"
 #include "tests/support/must.hpp"
 #include "tests/support/open_hook.hpp"
-#include "udev-helpers/rdma_id/ensure_name.hpp"
+#include "udev-helpers/rdma_id/naming/ensure_name.hpp"
 #include "udev-helpers/rdma_id/net_event.hpp"
 
 #include <chrono>

@@ -4,11 +4,11 @@
 #include "core/base/state_link.hpp"
 #include "core/base/text.hpp"
 #include "udev-helpers/rdma_id/claims.hpp"
-#include "udev-helpers/rdma_id/ensure_name.hpp"
-#include "udev-helpers/rdma_id/explanation.hpp"
 #include "udev-helpers/rdma_id/log.hpp"
 #include "udev-helpers/rdma_id/modules.hpp"
 #include "udev-helpers/rdma_id/names.hpp"
+#include "udev-helpers/rdma_id/naming/ensure_name.hpp"
+#include "udev-helpers/rdma_id/naming/explanation.hpp"
 #include "udev-helpers/rdma_id/node_refresh.hpp"
 
 #include <ctime>

@@ -6,10 +6,10 @@
 #include "core/naming/links.hpp"
 #include "core/sysfs/netdev.hpp"
 #include "udev-helpers/rdma_id/claims.hpp"
-#include "udev-helpers/rdma_id/ensure_name.hpp"
 #include "udev-helpers/rdma_id/ipoib.hpp"
 #include "udev-helpers/rdma_id/log.hpp"
-#include "udev-helpers/rdma_id/naming_input.hpp"
+#include "udev-helpers/rdma_id/naming/ensure_name.hpp"
+#include "udev-helpers/rdma_id/naming/naming_input.hpp"
 #include "udev-helpers/rdma_id/node_refresh.hpp"
 
 #include <algorithm>

@@ -4,7 +4,7 @@
 #include "core/config/link_file.hpp"
 #include "core/device/name_records.hpp"
 #include "core/device/snapshot.hpp"
-#include "udev-helpers/rdma_id/link_files.hpp"
+#include "udev-helpers/rdma_id/naming/link_files.hpp"
 
 namespace rdmad::rdma_id {
 

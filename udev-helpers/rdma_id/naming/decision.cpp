@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-#include "udev-helpers/rdma_id/decision.hpp"
+#include "udev-helpers/rdma_id/naming/decision.hpp"
 
 #include "core/base/text.hpp"
 #include "core/device/topology.hpp"

@@ -2,7 +2,7 @@
 #pragma once
 
 #include "udev-helpers/rdma_id/context.hpp"
-#include "udev-helpers/rdma_id/decision.hpp"
+#include "udev-helpers/rdma_id/naming/decision.hpp"
 
 namespace rdmad::rdma_id {
 

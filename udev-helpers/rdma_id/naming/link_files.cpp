@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-#include "udev-helpers/rdma_id/link_files.hpp"
+#include "udev-helpers/rdma_id/naming/link_files.hpp"
 
 namespace rdmad::rdma_id {
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-#include "udev-helpers/rdma_id/program.hpp"
+#include "udev-helpers/rdma_id/naming/program.hpp"
 
 #include "core/base/text.hpp"
 #include "core/base/unique_fd.hpp"

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-#include "udev-helpers/rdma_id/ensure_name.hpp"
+#include "udev-helpers/rdma_id/naming/ensure_name.hpp"
 
 #include "core/base/state_link.hpp"
 #include "core/base/text.hpp"
 #include "udev-helpers/rdma_id/log.hpp"
-#include "udev-helpers/rdma_id/naming_input.hpp"
+#include "udev-helpers/rdma_id/naming/naming_input.hpp"
 #include "udev-helpers/rdma_id/node_refresh.hpp"
 
 #include <algorithm>

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-#include "udev-helpers/rdma_id/naming_switch.hpp"
+#include "udev-helpers/rdma_id/naming/naming_switch.hpp"
 
 #include "core/base/file.hpp"
 #include "core/base/text.hpp"
 #include "core/base/unique_fd.hpp"
-#include "udev-helpers/rdma_id/program.hpp"
+#include "udev-helpers/rdma_id/naming/program.hpp"
 
 #include <algorithm>
 #include <array>

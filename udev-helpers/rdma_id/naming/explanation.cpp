@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-#include "udev-helpers/rdma_id/explanation.hpp"
+#include "udev-helpers/rdma_id/naming/explanation.hpp"
 
 #include "core/base/text.hpp"
 #include "core/device/udev_record.hpp"
-#include "udev-helpers/rdma_id/ensure_name.hpp"
 #include "udev-helpers/rdma_id/ipoib.hpp"
-#include "udev-helpers/rdma_id/naming_input.hpp"
+#include "udev-helpers/rdma_id/naming/ensure_name.hpp"
+#include "udev-helpers/rdma_id/naming/naming_input.hpp"
 
 namespace rdmad::rdma_id {
 

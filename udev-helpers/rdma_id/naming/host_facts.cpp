@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-#include "udev-helpers/rdma_id/host_facts.hpp"
+#include "udev-helpers/rdma_id/naming/host_facts.hpp"
 
 #include "core/base/file.hpp"
 #include "core/base/text.hpp"
-#include "udev-helpers/rdma_id/program.hpp"
+#include "udev-helpers/rdma_id/naming/program.hpp"
 
 #include <climits>
 #include <memory>

@@ -2,8 +2,8 @@
 #pragma once
 
 #include "udev-helpers/rdma_id/context.hpp"
-#include "udev-helpers/rdma_id/decision.hpp"
-#include "udev-helpers/rdma_id/host_facts.hpp"
+#include "udev-helpers/rdma_id/naming/decision.hpp"
+#include "udev-helpers/rdma_id/naming/host_facts.hpp"
 
 namespace rdmad::rdma_id {
 
