@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 #include "tests/fuzz/fuzz.hpp"
-#include "udev-helpers/rdma_id/claims.hpp"
+#include "udev-helpers/rdma_id/link_owners.hpp"
 
 #include <algorithm>
 #include <cctype>

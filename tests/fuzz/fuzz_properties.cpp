@@ -3,7 +3,7 @@
 #include "core/naming/links.hpp"
 #include "tests/fuzz/fuzz.hpp"
 #include "tests/fuzz/oracle.hpp"
-#include "udev-helpers/rdma_id/properties.hpp"
+#include "udev-helpers/rdma_id/output.hpp"
 
 #include <algorithm>
 #include <cstring>
@@ -87,22 +87,22 @@ DeviceInfo take_info(Source& source)
     return info;
 }
 
-/// As names_of() makes them, with every claim won.
-Names all_names(const DeviceInfo& info)
+/// As claim_links() makes them, with every claim won.
+NodeLinks all_links(const DeviceInfo& info)
 {
-    Names names;
+    NodeLinks links;
     const auto node = to_string(info.node);
     for (const auto& port : info.ports) {
         if (port.guid) {
-            names.links.push_back(naming::port_link(*port.guid, node));
-            names.aliases.push_back(naming::port_alias(*port.guid, node));
+            links.paths.push_back(naming::port_link(*port.guid, node));
+            links.aliases.push_back(naming::port_alias(*port.guid, node));
         }
     }
-    if (info.node == Node::uverbs && names.links.empty()) {
-        names.links.push_back(naming::node_link(info.device.node_guid));
-        names.aliases.push_back(naming::node_alias(info.device.node_guid));
+    if (info.node == Node::uverbs && links.paths.empty()) {
+        links.paths.push_back(naming::node_link(info.device.node_guid));
+        links.aliases.push_back(naming::node_alias(info.device.node_guid));
     }
-    return names;
+    return links;
 }
 
 /// The keys, and whether the value is a list, with blanks between its words.
@@ -160,10 +160,10 @@ void require_value(const std::map<std::string, std::string>& found, const char* 
         require(unescape(property->second) == text, "a property is the value");
 }
 
-void check_properties(const DeviceInfo& info, const Names& names)
+void check_properties(const DeviceInfo& info, const NodeLinks& links)
 {
     const auto& device = info.device;
-    const auto found = read_properties(format_properties(info, names));
+    const auto found = read_properties(format_properties(info, links));
     require_value(found, "ID_RDMA_INDEX", std::to_string(device.index));
     require_value(found, "ID_RDMA_NAME", device.name);
     require_value(found, "ID_RDMA_DRIVER", info.driver.value_or(""));
@@ -181,9 +181,9 @@ void check_properties(const DeviceInfo& info, const Names& names)
                     "a list has a word for each port");
 }
 
-void check_json(const DeviceInfo& info, const Names& names)
+void check_json(const DeviceInfo& info, const NodeLinks& links)
 {
-    const auto output = format_json(info, names);
+    const auto output = format_json(info, links);
     const auto json = read_json(output);
     require(json && output.ends_with("}\n"), "one JSON object in one line");
     require(json->top_level_keys == std::vector<std::string>{"index", "name", "node", "driver",
@@ -195,14 +195,14 @@ void check_json(const DeviceInfo& info, const Names& names)
         require(json->strings[0] == info.device.name, "the name is in the object as it is");
 }
 
-void check_summary(const DeviceInfo& info, const Names& names)
+void check_summary(const DeviceInfo& info, const NodeLinks& links)
 {
-    const auto output = format_summary(info, names);
+    const auto output = format_summary(info, links);
     require(output.ends_with("\n"), "the last line ends in a line break");
     auto characters = decode_utf8(output);
     require(characters.has_value(), "the summary is UTF-8");
     const auto lines = std::count(output.begin(), output.end(), '\n');
-    require(static_cast<size_t>(lines) == 1 + info.ports.size() + names.links.size(),
+    require(static_cast<size_t>(lines) == 1 + info.ports.size() + links.paths.size(),
             "a line for the device, for each port and for each link");
     std::erase(*characters, U'\n');
     require(!has_control_character(*characters), "the summary is safe for a terminal");
@@ -214,10 +214,10 @@ void run_one(std::string_view input)
 {
     Source source(input);
     const auto info = take_info(source);
-    const auto names = all_names(info);
-    check_properties(info, names);
-    check_json(info, names);
-    check_summary(info, names);
+    const auto links = all_links(info);
+    check_properties(info, links);
+    check_json(info, links);
+    check_summary(info, links);
 }
 
 } // namespace rdmad::fuzz

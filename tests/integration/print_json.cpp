@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-#include "udev-helpers/rdma_id/properties.hpp"
+#include "udev-helpers/rdma_id/output.hpp"
 
 #include <cstdio>
 #include <string>

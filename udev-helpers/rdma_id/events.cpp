@@ -3,12 +3,12 @@
 
 #include "core/base/state_link.hpp"
 #include "core/base/text.hpp"
-#include "udev-helpers/rdma_id/claims.hpp"
+#include "udev-helpers/rdma_id/link_owners.hpp"
 #include "udev-helpers/rdma_id/log.hpp"
 #include "udev-helpers/rdma_id/modules.hpp"
-#include "udev-helpers/rdma_id/names.hpp"
 #include "udev-helpers/rdma_id/naming/ensure_name.hpp"
 #include "udev-helpers/rdma_id/naming/explanation.hpp"
+#include "udev-helpers/rdma_id/node_links.hpp"
 #include "udev-helpers/rdma_id/node_refresh.hpp"
 
 #include <ctime>
@@ -94,11 +94,11 @@ Result<std::string> follow_node_event(const Context& context, const Target& node
     const auto info = read_device_info(context.client, context.root, node, std::move(**device));
     if (!info || !*info)
         return missing(info);
-    Claims claims(context.client, context.root, context.paths.rdmad, true);
-    auto links = names_of(**info, claims);
+    LinkOwners owners(context.client, context.root, context.paths.rdmad, true);
+    auto links = claim_links(**info, owners);
     if (!links)
         return tl::unexpected<Error>(std::move(links).error());
-    release_past_claims(context.root, **info, claims, context.paths.udev);
+    release_past_links(context.root, **info, owners, context.paths.udev);
     // for umad 91-rdmad-units.rules adds ours to what is there
     if (node.node != Node::umad)
         keep_foreign_aliases(*links, context.property("SYSTEMD_ALIAS"));
@@ -137,11 +137,11 @@ bool follow_removal(const sysfs::Directory& root, const Paths& paths, const Even
     const auto node = node_of(event("SUBSYSTEM").value_or(""), sysname);
     if (!node)
         return true;
-    const auto past = past_claims(*node, sysname, event);
+    const auto past = read_past_links(*node, sysname, event);
     if (!past)
         return *node != Node::device;
     note_removal(paths, past->index, devpath);
-    Claims(nullptr, root, paths.rdmad).release(*past);
+    LinkOwners(nullptr, root, paths.rdmad).release(*past);
     if (*node == Node::device)
         NameRecords(paths.rdmad).forget_gone(past->index, root);
     return true;
@@ -159,8 +159,8 @@ Result<std::string> describe(const Context& context, const Options& options, con
         return missing(info);
     if (target.node == Node::device)
         log_failure(load_modules(context.client, context.root, **info, options.load, module_lists));
-    Claims claims(context.client, context.root, context.paths.rdmad, false);
-    const auto links = names_of(**info, claims);
+    LinkOwners owners(context.client, context.root, context.paths.rdmad, false);
+    const auto links = claim_links(**info, owners);
     if (!links)
         return tl::unexpected<Error>(links.error());
     switch (options.format) {

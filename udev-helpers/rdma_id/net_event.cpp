@@ -5,7 +5,6 @@
 #include "core/device/rename_retries.hpp"
 #include "core/naming/links.hpp"
 #include "core/sysfs/netdev.hpp"
-#include "udev-helpers/rdma_id/claims.hpp"
 #include "udev-helpers/rdma_id/ipoib.hpp"
 #include "udev-helpers/rdma_id/log.hpp"
 #include "udev-helpers/rdma_id/naming/ensure_name.hpp"

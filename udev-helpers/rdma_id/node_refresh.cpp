@@ -5,11 +5,11 @@
 #include "core/base/text.hpp"
 #include "core/device/udev_record.hpp"
 #include "core/naming/links.hpp"
-#include "udev-helpers/rdma_id/claims.hpp"
-#include "udev-helpers/rdma_id/properties.hpp"
+#include "udev-helpers/rdma_id/output.hpp"
 
 #include <algorithm>
 #include <array>
+#include <fcntl.h>
 #include <unistd.h>
 
 namespace rdmad::rdma_id {
@@ -85,6 +85,17 @@ private:
 };
 
 } // namespace
+
+void trigger(const sysfs::Directory& root, Node node, const std::string& sysname,
+             std::string_view action)
+{
+    const auto path = class_path(node, sysname) + "/uevent";
+    const UniqueFd file(openat(root.fd(), path.c_str(), O_WRONLY | O_CLOEXEC | O_NOFOLLOW));
+    // a node that has gone needs no second look
+    if (!file)
+        return;
+    [[maybe_unused]] const auto written = write(file.get(), action.data(), action.size());
+}
 
 void forget_old_name(const sysfs::Directory& root, std::string_view old_devpath,
                      const std::string& udev_run)

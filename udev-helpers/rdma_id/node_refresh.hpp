@@ -6,6 +6,10 @@
 
 namespace rdmad::rdma_id {
 
+/// Has udev process a node or device again: writes an action to its uevent attribute.
+void trigger(const sysfs::Directory& root, Node node, const std::string& sysname,
+             std::string_view action = "change");
+
 /// What to do with a node that udev has no record of yet: its first event is on the way, or being
 /// processed.
 enum class Unrecorded {

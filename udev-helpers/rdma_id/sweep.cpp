@@ -4,7 +4,7 @@
 #include "core/base/file.hpp"
 #include "core/base/text.hpp"
 #include "core/device/name_records.hpp"
-#include "udev-helpers/rdma_id/claims.hpp"
+#include "udev-helpers/rdma_id/link_owners.hpp"
 
 #include <set>
 
@@ -34,7 +34,7 @@ bool is_gone(nldev::Client* client, uint32_t index)
 
 void sweep(nldev::Client* client, const sysfs::Directory& root, const std::string& directory)
 {
-    Claims(client, root, directory).sweep();
+    LinkOwners(client, root, directory).sweep();
     for (const auto index : named_indexes(directory))
         if (is_gone(client, index))
             NameRecords(directory).forget_gone(index, root);

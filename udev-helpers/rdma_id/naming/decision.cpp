@@ -5,7 +5,7 @@
 #include "core/device/topology.hpp"
 #include "core/device/udev_record.hpp"
 #include "core/naming/links.hpp"
-#include "udev-helpers/rdma_id/properties.hpp"
+#include "udev-helpers/rdma_id/output.hpp"
 
 #include <algorithm>
 

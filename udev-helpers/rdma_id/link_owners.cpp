@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-#include "udev-helpers/rdma_id/claims.hpp"
+#include "udev-helpers/rdma_id/link_owners.hpp"
 
 #include "core/base/file.hpp"
 #include "core/base/state_link.hpp"
@@ -7,11 +7,11 @@
 #include "core/device/rename_retries.hpp"
 #include "core/naming/links.hpp"
 #include "udev-helpers/rdma_id/log.hpp"
+#include "udev-helpers/rdma_id/node_refresh.hpp"
 
 #include <array>
 #include <cerrno>
-#include <fcntl.h>
-#include <sys/stat.h>
+#include <unistd.h>
 
 namespace rdmad::rdma_id {
 
@@ -70,7 +70,7 @@ std::optional<Link> parse_key(const std::string& name)
     return std::nullopt;
 }
 
-bool is_of(const PastClaims& past, const Claimant& claimant)
+bool is_of(const PastLinks& past, const Claimant& claimant)
 {
     return claimant.index == past.index &&
            (past.node == Node::device || claimant.sysname == past.sysname);
@@ -115,30 +115,19 @@ std::optional<Mark> parse_mark(std::string_view text, Node node)
     return claimant ? std::optional(Mark{std::move(*claimant), state}) : std::nullopt;
 }
 
-void trigger(const sysfs::Directory& root, Node node, const std::string& sysname,
-             std::string_view action)
-{
-    const auto path = class_path(node, sysname) + "/uevent";
-    const UniqueFd file(openat(root.fd(), path.c_str(), O_WRONLY | O_CLOEXEC | O_NOFOLLOW));
-    // a node that has gone needs no second look
-    if (!file)
-        return;
-    [[maybe_unused]] const auto written = write(file.get(), action.data(), action.size());
-}
-
-std::string Claims::path(const char* kind, const std::string& key) const
+std::string LinkOwners::path(const char* kind, const std::string& key) const
 {
     return directory_ + "/" + kind + "/" + key;
 }
 
-std::string Claims::mark_path(const std::string& key, const std::string& sysname) const
+std::string LinkOwners::mark_path(const std::string& key, const std::string& sysname) const
 {
     return path(lost, key + "-" + sysname);
 }
 
 /// Asks whether the owner still is a node of that device and may have the link. A device that is
 /// being renamed is asked about again.
-Result<Claims::Standing> Claims::standing(uint64_t guid, const Claimant& owner)
+Result<LinkOwners::Standing> LinkOwners::standing(uint64_t guid, const Claimant& owner)
 {
     const auto path = class_path(owner.node, owner.sysname);
     for (int i = 0; client_ && i < max_renames; i++) {
@@ -164,8 +153,8 @@ Result<Claims::Standing> Claims::standing(uint64_t guid, const Claimant& owner)
 
 /// A port that has no LID is a RoCE port, which claims nothing while its network device is in
 /// another network namespace: see claims_of().
-Result<Claims::Standing> Claims::standing_of_port(uint64_t guid, const Claimant& owner,
-                                                  const sysfs::RdmaDevice& device)
+Result<LinkOwners::Standing> LinkOwners::standing_of_port(uint64_t guid, const Claimant& owner,
+                                                          const sysfs::RdmaDevice& device)
 {
     const auto current = device.port_guid(owner.port);
     if (!current)
@@ -181,7 +170,7 @@ Result<Claims::Standing> Claims::standing_of_port(uint64_t guid, const Claimant&
 /// Logs a loss once, if somebody reads it. Who was the owner before has its links and units until
 /// this event is over, and systemd ignores the new owner's claim to a unit that another device has:
 /// the new owner gets a second event.
-void Claims::note_loss(const std::string& key, const Claim& loser, const Claimant& owner) const
+void LinkOwners::note_loss(const std::string& key, const Claim& loser, const Claimant& owner) const
 {
     using State = Mark::State;
     const auto& me = loser.claimant;
@@ -202,7 +191,7 @@ void Claims::note_loss(const std::string& key, const Claim& loser, const Claiman
 }
 
 /// Takes the claimant that came first out of those who lost to the owner of a link.
-std::optional<Claimant> Claims::take_heir(const std::string& key, Node node) const
+std::optional<Claimant> LinkOwners::take_heir(const std::string& key, Node node) const
 {
     std::optional<Claimant> heir;
     for (const auto& loser : losers_of(key, node))
@@ -213,7 +202,7 @@ std::optional<Claimant> Claims::take_heir(const std::string& key, Node node) con
     return heir;
 }
 
-std::vector<Claims::Loser> Claims::losers_of(const std::string& key, Node node) const
+std::vector<LinkOwners::Loser> LinkOwners::losers_of(const std::string& key, Node node) const
 {
     std::vector<Loser> losers;
     for (const auto& name : names_in(directory_ + "/" + lost)) {
@@ -228,14 +217,14 @@ std::vector<Claims::Loser> Claims::losers_of(const std::string& key, Node node) 
 }
 
 /// A link that two nodes have is better than none: systemd stops what is bound to it.
-void Claims::stop_writing(const Error& error)
+void LinkOwners::stop_writing(const Error& error)
 {
     writable_ = false;
     warn(error.message() + ": links are given without a record of who has them, so two devices "
                            "with one GUID may get the same");
 }
 
-Result<bool> Claims::settle(const Claim& claim)
+Result<bool> LinkOwners::take(const Claim& claim)
 {
     const Claimant& me = claim.claimant;
     const auto key = key_of(claim.guid, me.port, me.node);
@@ -288,7 +277,7 @@ Result<bool> Claims::settle(const Claim& claim)
 }
 
 /// Returns true if it had or lost the link.
-bool Claims::release_link(const std::string& key, Node node, const PastClaims& past) const
+bool LinkOwners::release_link(const std::string& key, Node node, const PastLinks& past) const
 {
     bool is_released = false;
     bool concerns_owner = past.node == Node::device;
@@ -315,7 +304,7 @@ bool Claims::release_link(const std::string& key, Node node, const PastClaims& p
     return is_released;
 }
 
-bool Claims::release(const PastClaims& past) const
+bool LinkOwners::release(const PastLinks& past) const
 {
     const auto held = lock_state(directory_);
     bool is_released = false;
@@ -332,14 +321,14 @@ bool Claims::release(const PastClaims& past) const
     return is_released;
 }
 
-void Claims::sweep()
+void LinkOwners::sweep()
 {
     for (const auto* kind : {lost, taken})
         for (const auto& name : names_in(directory_ + "/" + kind))
             sweep_record(kind, name);
 }
 
-void Claims::sweep_record(const char* kind, const std::string& name)
+void LinkOwners::sweep_record(const char* kind, const std::string& name)
 {
     const auto path = this->path(kind, name);
     const auto link = parse_key(name);

@@ -30,7 +30,7 @@ struct Claim {
 };
 
 /// A node, or a device with all its nodes (Node::device), and the GUIDs by which it may have links.
-struct PastClaims {
+struct PastLinks {
     uint32_t index;
     Node node;
     std::string sysname;
@@ -49,17 +49,17 @@ struct Mark {
     State state = State::told;
 };
 
-/// Settles who has a link that several nodes could have, because of cloned firmware, a device split
+/// Records who has a link that several nodes could have, because of cloned firmware, a device split
 /// in two or two network devices with one MAC address. Each link taken is a symbolic link below
 /// /run/rdmad/claims that names its owner, so taking it is atomic and costs the same with any
 /// number of devices; an owner is believed only if kernel and sysfs confirm it. Each link lost is
 /// one below /run/rdmad/contested.
-class Claims {
+class LinkOwners {
 public:
     /// directory: /run/rdmad. writable: take links and tell who has to give one up. log_socket: as
     /// in is_log_read().
-    Claims(nldev::Client& client, const sysfs::Directory& root, std::string directory,
-           bool writable, std::string log_socket = "/dev/log")
+    LinkOwners(nldev::Client& client, const sysfs::Directory& root, std::string directory,
+               bool writable, std::string log_socket = "/dev/log")
         : client_(&client),
           root_(root),
           directory_(std::move(directory)),
@@ -68,19 +68,20 @@ public:
     {
     }
     /// To release and to sweep only. client: none if ib_core is not loaded; release() does without.
-    Claims(nldev::Client* client, const sysfs::Directory& root, std::string directory)
+    LinkOwners(nldev::Client* client, const sysfs::Directory& root, std::string directory)
         : client_(client), root_(root), directory_(std::move(directory)), writable_(true)
     {
     }
 
-    /// Returns true if the claimant has the link. Logs a loss once. Where nothing can be written,
-    /// logs that, and whoever no record speaks against has the link.
-    [[nodiscard]] Result<bool> settle(const Claim& claim);
+    /// Takes a link for the claimant, unless another node has a better claim. Returns true if the
+    /// claimant has it then. Logs a loss once. Where nothing can be written, logs that, and whoever
+    /// no record speaks against has the link.
+    [[nodiscard]] Result<bool> take(const Claim& claim);
 
-    /// Hands what the node had to the one that came next. To be called for the nodes as they go,
-    /// and once more for the device: systemd may hear of the next owner before it hears that the
-    /// last one went, and would then ignore it. Returns true if there was something to release.
-    bool release(const PastClaims& past) const;
+    /// Hands the links of a node to the nodes that came next. To be called for the nodes as they
+    /// go, and once more for the device: systemd may hear of the next owner before it hears that
+    /// the last one went, and would then ignore it. Returns true if there was something to release.
+    bool release(const PastLinks& past) const;
 
     /// Does the same for every node that has gone without a release.
     void sweep();
@@ -105,7 +106,7 @@ private:
     [[nodiscard]] std::vector<Loser> losers_of(const std::string& key, Node node) const;
     [[nodiscard]] std::optional<Claimant> take_heir(const std::string& key, Node node) const;
     void note_loss(const std::string& key, const Claim& loser, const Claimant& owner) const;
-    bool release_link(const std::string& key, Node node, const PastClaims& past) const;
+    bool release_link(const std::string& key, Node node, const PastLinks& past) const;
     void sweep_record(const char* kind, const std::string& name);
 
     nldev::Client* client_;
@@ -114,10 +115,6 @@ private:
     bool writable_;
     std::string log_socket_;
 };
-
-/// Makes udev look at a node or device again: writes an action to its uevent attribute.
-void trigger(const sysfs::Directory& root, Node node, const std::string& sysname,
-             std::string_view action = "change");
 
 /// Reads "17 1 umad0" of a claim, and "17 1 umad0", "17 1 umad0 untold" or "17 1 umad0 yields" of a
 /// mark. Returns nullopt if it is nothing of the kind.

@@ -2,7 +2,8 @@
 #include "tests/support/fixture_tree.hpp"
 #include "tests/support/must.hpp"
 #include "tests/support/replay_transport.hpp"
-#include "udev-helpers/rdma_id/claims.hpp"
+#include "udev-helpers/rdma_id/link_owners.hpp"
+#include "udev-helpers/rdma_id/node_refresh.hpp"
 
 #include <algorithm>
 #include <cerrno>
@@ -33,7 +34,7 @@ struct Bench {
     CapturedKernel kernel{"7.2"};
     nldev::Client client{kernel};
     sysfs::Directory root = tree.root();
-    Claims claims{client, root, tree.path("run/rdmad"), true};
+    LinkOwners owners{client, root, tree.path("run/rdmad"), true};
 
     Bench()
     {
@@ -49,13 +50,13 @@ struct Bench {
     }
     bool wins(const Claim& claim)
     {
-        return must(claims.settle(claim));
+        return must(owners.take(claim));
     }
     /// The claimant's node goes, or its port has another GUID.
     void release(const Claim& claim) const
     {
         const auto& node = claim.claimant;
-        claims.release({node.index, node.node, node.sysname, {claim.guid}, {}});
+        owners.release({node.index, node.node, node.sysname, {claim.guid}, {}});
     }
     /// The one link that was taken, as its owner wrote it.
     [[nodiscard]] std::string owner() const
@@ -90,7 +91,7 @@ struct RoceBench : Bench {
 
 } // namespace
 
-TEST_CASE("the first to take a link owns it, without a question", "[claims]")
+TEST_CASE("the first to take a link owns it, without a question", "[link_owners]")
 {
     Bench bench;
     CHECK(bench.wins(by_opa));
@@ -99,7 +100,7 @@ TEST_CASE("the first to take a link owns it, without a question", "[claims]")
     CHECK(bench.losers().empty());
 }
 
-TEST_CASE("the same claimant owns it again, without a question", "[claims]")
+TEST_CASE("the same claimant owns it again, without a question", "[link_owners]")
 {
     Bench bench;
     CHECK(bench.wins(by_opa));
@@ -108,7 +109,7 @@ TEST_CASE("the same claimant owns it again, without a question", "[claims]")
     CHECK(bench.kernel.sent().empty());
 }
 
-TEST_CASE("claims to different links do not meet", "[claims]")
+TEST_CASE("claims to different links do not meet", "[link_owners]")
 {
     Bench bench;
     CHECK(bench.wins(by_mixed));
@@ -119,7 +120,7 @@ TEST_CASE("claims to different links do not meet", "[claims]")
     CHECK(bench.kernel.sent().empty());
 }
 
-TEST_CASE("the higher index loses, and is noted", "[claims]")
+TEST_CASE("the higher index loses, and is noted", "[link_owners]")
 {
     Bench bench;
     CHECK(bench.wins(by_mixed));
@@ -133,7 +134,7 @@ TEST_CASE("the higher index loses, and is noted", "[claims]")
     CHECK(bench.losers().size() == 1);
 }
 
-TEST_CASE("the lower index takes over, and the loser looks again", "[claims]")
+TEST_CASE("the lower index takes over, and the loser looks again", "[link_owners]")
 {
     Bench bench;
     CHECK(bench.wins(by_opa));
@@ -145,7 +146,7 @@ TEST_CASE("the lower index takes over, and the loser looks again", "[claims]")
     CHECK(bench.losers() == std::vector<std::string>{"umad2"});
 }
 
-TEST_CASE("of one device the lower port has the link", "[claims]")
+TEST_CASE("of one device the lower port has the link", "[link_owners]")
 {
     Bench bench;
     bench.tree.file("class/infiniband/mixed/ports/2/gids/0", gid + "\n"s);
@@ -157,7 +158,7 @@ TEST_CASE("of one device the lower port has the link", "[claims]")
     CHECK(bench.owner() == "0 1 umad0");
 }
 
-TEST_CASE("the outcome does not depend on who comes first", "[claims]")
+TEST_CASE("the outcome does not depend on who comes first", "[link_owners]")
 {
     std::vector<Claim> order = {by_mixed, by_opa, by_rxe};
     const auto by_index = [](const Claim& a, const Claim& b) {
@@ -171,7 +172,7 @@ TEST_CASE("the outcome does not depend on who comes first", "[claims]")
     } while (std::next_permutation(order.begin(), order.end(), by_index));
 }
 
-TEST_CASE("an owner whose device has gone is replaced", "[claims]")
+TEST_CASE("an owner whose device has gone is replaced", "[link_owners]")
 {
     Bench bench;
     CHECK(bench.wins(by_mixed));
@@ -181,7 +182,7 @@ TEST_CASE("an owner whose device has gone is replaced", "[claims]")
     CHECK_FALSE(bench.is_triggered("umad0"));
 }
 
-TEST_CASE("an owner whose node has gone is replaced", "[claims]")
+TEST_CASE("an owner whose node has gone is replaced", "[link_owners]")
 {
     Bench bench;
     CHECK(bench.wins(by_mixed));
@@ -189,7 +190,7 @@ TEST_CASE("an owner whose node has gone is replaced", "[claims]")
     CHECK(bench.wins(by_opa));
 }
 
-TEST_CASE("an owner whose node is another device's by now is replaced", "[claims]")
+TEST_CASE("an owner whose node is another device's by now is replaced", "[link_owners]")
 {
     Bench bench;
     CHECK(bench.wins(by_mixed));
@@ -199,7 +200,7 @@ TEST_CASE("an owner whose node is another device's by now is replaced", "[claims
 
 // since Linux 7.3 only one network namespace knows a name of one device alone
 TEST_CASE("an owner whose node is that of a device of the same name elsewhere is replaced",
-          "[claims]")
+          "[link_owners]")
 {
     Bench bench;
     CHECK(bench.wins(by_mixed));
@@ -212,7 +213,7 @@ TEST_CASE("an owner whose node is that of a device of the same name elsewhere is
     CHECK(bench.wins(by_opa) == !is_beside);
 }
 
-TEST_CASE("an owner whose GUID has changed is replaced", "[claims]")
+TEST_CASE("an owner whose GUID has changed is replaced", "[link_owners]")
 {
     Bench bench;
     CHECK(bench.wins(by_mixed));
@@ -221,7 +222,7 @@ TEST_CASE("an owner whose GUID has changed is replaced", "[claims]")
     CHECK(bench.wins(by_opa));
 }
 
-TEST_CASE("the owner of a device's link is believed by the node GUID", "[claims]")
+TEST_CASE("the owner of a device's link is believed by the node GUID", "[link_owners]")
 {
     Bench bench;
     // the node GUID of device 0
@@ -232,7 +233,7 @@ TEST_CASE("the owner of a device's link is believed by the node GUID", "[claims]
     CHECK(bench.wins({claim, {1, 0, Node::uverbs, "uverbs1"}}) == (claim != node_guid));
 }
 
-TEST_CASE("a claim that cannot be read is nobody's", "[claims]")
+TEST_CASE("a claim that cannot be read is nobody's", "[link_owners]")
 {
     Bench bench;
     CHECK(bench.wins(by_mixed));
@@ -252,17 +253,17 @@ TEST_CASE("a claim that cannot be read is nobody's", "[claims]")
     CHECK(bench.kernel.sent().empty());
 }
 
-TEST_CASE("if the kernel does not say whether the owner lives nothing changes", "[claims]")
+TEST_CASE("if the kernel does not say whether the owner lives nothing changes", "[link_owners]")
 {
     Bench bench;
     CHECK(bench.wins(by_opa));
     bench.kernel.fail_next_send(EPERM);
-    CHECK(error_of(bench.claims.settle(by_mixed)) == EPERM);
+    CHECK(error_of(bench.owners.take(by_mixed)) == EPERM);
     CHECK(bench.owner() == "1 1 umad2");
     CHECK_FALSE(bench.is_triggered("umad2"));
 }
 
-TEST_CASE("where nothing can be recorded whoever asks has the link", "[claims]")
+TEST_CASE("where nothing can be recorded whoever asks has the link", "[link_owners]")
 {
     Bench bench;
     bench.tree.file("run/rdmad", "not a directory");
@@ -270,7 +271,7 @@ TEST_CASE("where nothing can be recorded whoever asks has the link", "[claims]")
     CHECK(bench.wins(by_mixed));
 }
 
-TEST_CASE("where nothing can be recorded any more the records count", "[claims]")
+TEST_CASE("where nothing can be recorded any more the records count", "[link_owners]")
 {
     Bench bench;
     CHECK(bench.wins(by_opa));
@@ -283,7 +284,7 @@ TEST_CASE("where nothing can be recorded any more the records count", "[claims]"
     CHECK_FALSE(bench.is_triggered("umad2"));
 }
 
-TEST_CASE("a link that cannot change hands in the records does so for udev", "[claims]")
+TEST_CASE("a link that cannot change hands in the records does so for udev", "[link_owners]")
 {
     Bench bench;
     CHECK(bench.wins(by_opa));
@@ -292,32 +293,32 @@ TEST_CASE("a link that cannot change hands in the records does so for udev", "[c
     CHECK_FALSE(bench.is_triggered("umad2"));
 }
 
-TEST_CASE("a reader tells who has the link and writes nothing", "[claims]")
+TEST_CASE("a reader tells who has the link and writes nothing", "[link_owners]")
 {
     Bench bench;
-    Claims reader(bench.client, bench.root, bench.tree.path("run/rdmad"), false);
+    LinkOwners reader(bench.client, bench.root, bench.tree.path("run/rdmad"), false);
     SECTION("nobody")
     {
-        CHECK(must(reader.settle(by_opa)));
+        CHECK(must(reader.take(by_opa)));
         CHECK_FALSE(bench.tree.exists("run/rdmad"));
     }
     SECTION("another one")
     {
         CHECK(bench.wins(by_mixed));
-        CHECK(must(reader.settle(by_mixed)));
-        CHECK_FALSE(must(reader.settle(by_opa)));
+        CHECK(must(reader.take(by_mixed)));
+        CHECK_FALSE(must(reader.take(by_opa)));
         CHECK(bench.losers().empty());
     }
     SECTION("one that has to give it up")
     {
         CHECK(bench.wins(by_opa));
-        CHECK(must(reader.settle(by_mixed)));
+        CHECK(must(reader.take(by_mixed)));
         CHECK(bench.owner() == "1 1 umad2");
         CHECK_FALSE(bench.is_triggered("umad2"));
     }
 }
 
-TEST_CASE("the loser that came first is the heir when the owner's node goes", "[claims]")
+TEST_CASE("the loser that came first is the heir when the owner's node goes", "[link_owners]")
 {
     Bench bench;
     CHECK(bench.wins(by_mixed));
@@ -331,7 +332,8 @@ TEST_CASE("the loser that came first is the heir when the owner's node goes", "[
     CHECK_FALSE(bench.wins(by_rxe));
 }
 
-TEST_CASE("who took a link from a living owner looks again when that has given it up", "[claims]")
+TEST_CASE("who took a link from a living owner looks again when that has given it up",
+          "[link_owners]")
 {
     Bench bench;
     CHECK(bench.wins(by_opa));
@@ -349,7 +351,7 @@ TEST_CASE("who took a link from a living owner looks again when that has given i
     CHECK_FALSE(bench.is_triggered("umad2"));
 }
 
-TEST_CASE("who was to give a link up and went instead leaves no mark", "[claims]")
+TEST_CASE("who was to give a link up and went instead leaves no mark", "[link_owners]")
 {
     Bench bench;
     CHECK(bench.wins(by_opa));
@@ -363,7 +365,7 @@ TEST_CASE("who was to give a link up and went instead leaves no mark", "[claims]
     CHECK(bench.losers().empty());
 }
 
-TEST_CASE("the loser looks once more when the owner's device has gone", "[claims]")
+TEST_CASE("the loser looks once more when the owner's device has gone", "[link_owners]")
 {
     Bench bench;
     CHECK(bench.wins(by_mixed));
@@ -371,13 +373,13 @@ TEST_CASE("the loser looks once more when the owner's device has gone", "[claims
     bench.release(by_mixed);
     CHECK(bench.wins(by_opa));
     bench.tree.file("class/infiniband_mad/umad2/uevent", "");
-    bench.claims.release({0, Node::device, "gone", {guid}, {}});
+    bench.owners.release({0, Node::device, "gone", {guid}, {}});
     CHECK(bench.is_triggered("umad2"));
     CHECK(bench.owner() == "1 1 umad2");
     CHECK(bench.losers().empty());
 }
 
-TEST_CASE("a device that goes gives up all links that its nodes had", "[claims]")
+TEST_CASE("a device that goes gives up all links that its nodes had", "[link_owners]")
 {
     Bench bench;
     CHECK(bench.wins(by_mixed));
@@ -385,41 +387,41 @@ TEST_CASE("a device that goes gives up all links that its nodes had", "[claims]"
     CHECK(bench.wins({guid, {0, 1, Node::uverbs, "uverbs0"}}));
     CHECK(bench.wins({guid - 1, {0, 0, Node::uverbs, "uverbs0"}}));
     CHECK(bench.tree.list("run/rdmad/claims").size() == 4);
-    bench.claims.release({0, Node::device, "mixed", {guid}, guid - 1});
+    bench.owners.release({0, Node::device, "mixed", {guid}, guid - 1});
     CHECK(bench.tree.list("run/rdmad/claims").empty());
 }
 
-TEST_CASE("a node that goes gives up its own links only", "[claims]")
+TEST_CASE("a node that goes gives up its own links only", "[link_owners]")
 {
     Bench bench;
     CHECK(bench.wins(by_mixed));
     CHECK(bench.wins({guid, {0, 1, Node::uverbs, "uverbs0"}}));
     CHECK(bench.wins({guid - 1, {0, 0, Node::uverbs, "uverbs0"}}));
-    bench.claims.release({0, Node::umad, "umad0", {guid}, guid - 1});
+    bench.owners.release({0, Node::umad, "umad0", {guid}, guid - 1});
     CHECK(bench.tree.list("run/rdmad/claims").size() == 2);
-    bench.claims.release({0, Node::uverbs, "uverbs0", {guid}, guid - 1});
+    bench.owners.release({0, Node::uverbs, "uverbs0", {guid}, guid - 1});
     CHECK(bench.tree.list("run/rdmad/claims").empty());
 }
 
-TEST_CASE("a loser that goes takes nothing from the owner", "[claims]")
+TEST_CASE("a loser that goes takes nothing from the owner", "[link_owners]")
 {
     Bench bench;
     CHECK(bench.wins(by_mixed));
     CHECK_FALSE(bench.wins(by_opa));
     bench.release(by_opa);
     CHECK(bench.owner() == "0 1 umad0");
-    bench.claims.release({1, Node::device, "gone", {guid}, {}});
+    bench.owners.release({1, Node::device, "gone", {guid}, {}});
     CHECK(bench.owner() == "0 1 umad0");
 }
 
-TEST_CASE("a release where there are no records does nothing", "[claims]")
+TEST_CASE("a release where there are no records does nothing", "[link_owners]")
 {
     Bench bench;
-    bench.claims.release({0, Node::device, "mixed", {guid}, guid});
+    bench.owners.release({0, Node::device, "mixed", {guid}, guid});
     CHECK_FALSE(bench.tree.exists("run/rdmad"));
 }
 
-TEST_CASE("an owner that lives without the GUID gives the link up first", "[claims]")
+TEST_CASE("an owner that lives without the GUID gives the link up first", "[link_owners]")
 {
     Bench bench;
     CHECK(bench.wins(by_mixed));
@@ -434,7 +436,7 @@ TEST_CASE("an owner that lives without the GUID gives the link up first", "[clai
     CHECK(bench.losers().empty());
 }
 
-TEST_CASE("a node whose ports swap their GUIDs keeps both links", "[claims]")
+TEST_CASE("a node whose ports swap their GUIDs keeps both links", "[link_owners]")
 {
     Bench bench;
     bench.tree.node("infiniband_verbs", "uverbs0", "mixed", 0);
@@ -458,7 +460,7 @@ TEST_CASE("a node whose ports swap their GUIDs keeps both links", "[claims]")
     CHECK(bench.losers().empty());
 }
 
-TEST_CASE("a node that gives a GUID up leaves another node of its device alone", "[claims]")
+TEST_CASE("a node that gives a GUID up leaves another node of its device alone", "[link_owners]")
 {
     Bench bench;
     CHECK(bench.wins({guid, {0, 2, Node::umad, "umad1"}}));
@@ -466,7 +468,7 @@ TEST_CASE("a node that gives a GUID up leaves another node of its device alone",
     CHECK(bench.owner() == "0 2 umad1");
 }
 
-TEST_CASE("a loser that takes the link is none any more", "[claims]")
+TEST_CASE("a loser that takes the link is none any more", "[link_owners]")
 {
     Bench bench;
     CHECK(bench.wins(by_mixed));
@@ -476,7 +478,7 @@ TEST_CASE("a loser that takes the link is none any more", "[claims]")
     CHECK(bench.losers().empty());
 }
 
-TEST_CASE("on RoCE a living owner keeps its link", "[claims]")
+TEST_CASE("on RoCE a living owner keeps its link", "[link_owners]")
 {
     RoceBench bench;
     CHECK(bench.wins(roce_of_rxe));
@@ -497,31 +499,31 @@ TEST_CASE("on RoCE a living owner keeps its link", "[claims]")
     }
 }
 
-TEST_CASE("a loss that nobody could read is told again", "[claims]")
+TEST_CASE("a loss that nobody could read is told again", "[link_owners]")
 {
     Bench bench;
     bench.tree.directory("dev");
-    Claims claims(bench.client, bench.root, bench.tree.path("run/rdmad"), true,
-                  bench.tree.path("dev/log"));
+    LinkOwners owners(bench.client, bench.root, bench.tree.path("run/rdmad"), true,
+                      bench.tree.path("dev/log"));
     const auto mark = [&] {
         return bench.tree.target("run/rdmad/contested/port-0002c90300000a01-umad-umad2");
     };
-    CHECK(must(claims.settle(by_mixed)));
-    CHECK_FALSE(must(claims.settle(by_opa)));
+    CHECK(must(owners.take(by_mixed)));
+    CHECK_FALSE(must(owners.take(by_opa)));
     CHECK(mark() == "1 1 umad2 untold");
     // after the initrd
     bench.tree.file("dev/log", "");
-    CHECK_FALSE(must(claims.settle(by_opa)));
+    CHECK_FALSE(must(owners.take(by_opa)));
     CHECK(mark() == "1 1 umad2");
     // told once: the mark is not written again
     bench.tree.remove("dev/log");
-    CHECK_FALSE(must(claims.settle(by_opa)));
+    CHECK_FALSE(must(owners.take(by_opa)));
     CHECK(mark() == "1 1 umad2");
-    claims.release({0, Node::umad, "umad0", {guid}, {}});
+    owners.release({0, Node::umad, "umad0", {guid}, {}});
     CHECK(bench.owner() == "1 1 umad2");
 }
 
-TEST_CASE("a mark is a claimant and a state", "[claims]")
+TEST_CASE("a mark is a claimant and a state", "[link_owners]")
 {
     const auto state = [](std::string_view text) {
         const auto mark = parse_mark(text, Node::umad);
@@ -537,7 +539,7 @@ TEST_CASE("a mark is a claimant and a state", "[claims]")
     CHECK_FALSE(parse_mark(bad, Node::umad).has_value());
 }
 
-TEST_CASE("a claimant is read back as it was written", "[claims]")
+TEST_CASE("a claimant is read back as it was written", "[link_owners]")
 {
     const auto claimant = parse_claimant("17 1 umad0", Node::umad);
     REQUIRE(claimant.has_value());
@@ -553,7 +555,7 @@ TEST_CASE("a claimant is read back as it was written", "[claims]")
     CHECK_FALSE(parse_claimant(bad, Node::umad).has_value());
 }
 
-TEST_CASE("a trigger reaches the node's uevent attribute and nothing else", "[claims]")
+TEST_CASE("a trigger reaches the node's uevent attribute and nothing else", "[link_owners]")
 {
     const FixtureTree tree;
     const auto root = tree.root();

@@ -1,10 +1,11 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-#include "udev-helpers/rdma_id/names.hpp"
+#include "udev-helpers/rdma_id/node_links.hpp"
 
 #include "core/base/text.hpp"
 #include "core/device/udev_record.hpp"
 #include "core/naming/links.hpp"
 #include "udev-helpers/rdma_id/log.hpp"
+#include "udev-helpers/rdma_id/node_refresh.hpp"
 
 #include <algorithm>
 
@@ -52,35 +53,36 @@ std::vector<Claim> claims_of(const DeviceInfo& info)
     return claims;
 }
 
-Result<Names> names_of(const DeviceInfo& info, Claims& claims)
+Result<NodeLinks> claim_links(const DeviceInfo& info, LinkOwners& owners)
 {
     if (info.node == Node::uverbs && info.ports.size() > most_ports)
         warn("RDMA device " + info.device.name + " has more than " + std::to_string(most_ports) +
              " ports: " + info.sysname + " gets no links and units for those after");
-    Names names;
+    NodeLinks links;
     const auto node = to_string(info.node);
     for (const auto& claim : claims_of(info)) {
-        const auto has_won = claims.settle(claim);
+        const auto has_won = owners.take(claim);
         if (!has_won)
             return tl::unexpected<Error>(has_won.error());
         if (!*has_won)
             continue;
         const bool is_of_port = claim.claimant.port > 0;
-        names.links.push_back(is_of_port ? naming::port_link(claim.guid, node)
+        links.paths.push_back(is_of_port ? naming::port_link(claim.guid, node)
                                          : naming::node_link(claim.guid));
-        names.aliases.push_back(is_of_port ? naming::port_alias(claim.guid, node)
+        links.aliases.push_back(is_of_port ? naming::port_alias(claim.guid, node)
                                            : naming::node_alias(claim.guid));
     }
-    return names;
+    return links;
 }
 
-std::optional<PastClaims> past_claims(Node node, std::string sysname, const EventProperties& last)
+std::optional<PastLinks> read_past_links(Node node, std::string sysname,
+                                         const EventProperties& last)
 {
     const auto property = [&](const char* key) { return last(key).value_or(""); };
     const auto index = text::parse_u32(property("ID_RDMA_INDEX"));
     if (!index)
         return std::nullopt;
-    PastClaims past = {*index, node, std::move(sysname), {}, {}};
+    PastLinks past = {*index, node, std::move(sysname), {}, {}};
     // a port without a GUID has zeroes in the list
     for (const auto* key : {"ID_RDMA_PORT_GUID", "ID_RDMA_PORT_GUIDS"}) {
         const auto value = property(key);
@@ -93,16 +95,16 @@ std::optional<PastClaims> past_claims(Node node, std::string sysname, const Even
     return past;
 }
 
-void release_past_claims(const sysfs::Directory& root, const DeviceInfo& info, const Claims& claims,
-                         const std::string& udev_run)
+void release_past_links(const sysfs::Directory& root, const DeviceInfo& info,
+                        const LinkOwners& owners, const std::string& udev_run)
 {
     if (info.node == Node::device)
         return;
     const auto record = UdevRecord::read_node(udev_run, root, info.node, info.sysname);
     if (!record)
         return;
-    auto past = past_claims(info.node, info.sysname,
-                            [&](const std::string& key) { return record->property(key); });
+    auto past = read_past_links(info.node, info.sysname,
+                                [&](const std::string& key) { return record->property(key); });
     if (!past)
         return;
     // where a port had a GUID there was no claim by that of the device
@@ -119,18 +121,18 @@ void release_past_claims(const sysfs::Directory& root, const DeviceInfo& info, c
         return;
     // where two nodes swap their GUIDs, systemd ignores this event if it hears of it before it
     // hears that the other node has given its GUID up
-    if (claims.release(*past))
+    if (owners.release(*past))
         trigger(root, info.node, info.sysname);
 }
 
-void keep_foreign_aliases(Names& names, std::string_view aliases)
+void keep_foreign_aliases(NodeLinks& links, std::string_view aliases)
 {
     std::vector<std::string> kept;
     for (const auto word : text::split(aliases, ' '))
         if (!word.empty() &&
-            std::find(names.aliases.begin(), names.aliases.end(), word) == names.aliases.end())
+            std::find(links.aliases.begin(), links.aliases.end(), word) == links.aliases.end())
             kept.emplace_back(word);
-    names.aliases.insert(names.aliases.begin(), kept.begin(), kept.end());
+    links.aliases.insert(links.aliases.begin(), kept.begin(), kept.end());
 }
 
 } // namespace rdmad::rdma_id

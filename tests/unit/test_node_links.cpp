@@ -2,7 +2,7 @@
 #include "tests/support/fixture_tree.hpp"
 #include "tests/support/must.hpp"
 #include "tests/support/replay_transport.hpp"
-#include "udev-helpers/rdma_id/names.hpp"
+#include "udev-helpers/rdma_id/node_links.hpp"
 
 #include <cerrno>
 #include <fstream>
@@ -20,7 +20,7 @@ struct Bench {
     CapturedKernel kernel{"7.2"};
     nldev::Client client{kernel};
     sysfs::Directory root = tree.root();
-    Claims claims{client, root, tree.path("rdmad"), true};
+    LinkOwners owners{client, root, tree.path("rdmad"), true};
 };
 
 /// Device 0 of the captures.
@@ -45,59 +45,59 @@ DeviceInfo mixed(Node node, const std::string& sysname)
 
 } // namespace
 
-TEST_CASE("the device itself has no names", "[names]")
+TEST_CASE("the device itself has no links", "[node_links]")
 {
     Bench bench;
-    const auto names = must(names_of(mixed(Node::device, "mixed"), bench.claims));
-    CHECK(names.links.empty());
-    CHECK(names.aliases.empty());
+    const auto links = must(claim_links(mixed(Node::device, "mixed"), bench.owners));
+    CHECK(links.paths.empty());
+    CHECK(links.aliases.empty());
     CHECK_FALSE(bench.tree.exists("rdmad"));
 }
 
-TEST_CASE("a port's node is linked by the port GUID", "[names]")
+TEST_CASE("a port's node is linked by the port GUID", "[node_links]")
 {
     Bench bench;
-    const auto names = must(names_of(mixed(Node::umad, "umad0"), bench.claims));
-    CHECK(names.links == List{"infiniband/by-port-guid/0002c90300000a01/umad"});
-    CHECK(names.aliases == List{"/rdma/0002c90300000a01/umad"});
+    const auto links = must(claim_links(mixed(Node::umad, "umad0"), bench.owners));
+    CHECK(links.paths == List{"infiniband/by-port-guid/0002c90300000a01/umad"});
+    CHECK(links.aliases == List{"/rdma/0002c90300000a01/umad"});
 }
 
-TEST_CASE("a uverbs node is linked by the GUIDs of all ports", "[names]")
+TEST_CASE("a uverbs node is linked by the GUIDs of all ports", "[node_links]")
 {
     Bench bench;
-    const auto names = must(names_of(mixed(Node::uverbs, "uverbs0"), bench.claims));
-    CHECK(names.links == List{"infiniband/by-port-guid/0002c90300000a01/uverbs",
+    const auto links = must(claim_links(mixed(Node::uverbs, "uverbs0"), bench.owners));
+    CHECK(links.paths == List{"infiniband/by-port-guid/0002c90300000a01/uverbs",
                               "infiniband/by-port-guid/0002c9fffe000a02/uverbs"});
-    CHECK(names.aliases == List{"/rdma/0002c90300000a01/uverbs", "/rdma/0002c9fffe000a02/uverbs"});
+    CHECK(links.aliases == List{"/rdma/0002c90300000a01/uverbs", "/rdma/0002c9fffe000a02/uverbs"});
 }
 
-TEST_CASE("a port without a GUID gets no link by it", "[names]")
+TEST_CASE("a port without a GUID gets no link by it", "[node_links]")
 {
     Bench bench;
     auto info = mixed(Node::uverbs, "uverbs0");
     info.ports[0].guid.reset();
-    const auto names = must(names_of(info, bench.claims));
-    CHECK(names.links == List{"infiniband/by-port-guid/0002c9fffe000a02/uverbs"});
-    CHECK(names.aliases == List{"/rdma/0002c9fffe000a02/uverbs"});
+    const auto links = must(claim_links(info, bench.owners));
+    CHECK(links.paths == List{"infiniband/by-port-guid/0002c9fffe000a02/uverbs"});
+    CHECK(links.aliases == List{"/rdma/0002c9fffe000a02/uverbs"});
 }
 
-TEST_CASE("a RoCE port gets no names while its network device is elsewhere", "[names]")
+TEST_CASE("a RoCE port gets no links while its network device is elsewhere", "[node_links]")
 {
     Bench bench;
     auto info = mixed(Node::uverbs, "uverbs0");
     info.ports[1].netdev.reset();
-    const auto names = must(names_of(info, bench.claims));
-    CHECK(names.links == List{"infiniband/by-port-guid/0002c90300000a01/uverbs"});
-    CHECK(names.aliases == List{"/rdma/0002c90300000a01/uverbs"});
+    const auto links = must(claim_links(info, bench.owners));
+    CHECK(links.paths == List{"infiniband/by-port-guid/0002c90300000a01/uverbs"});
+    CHECK(links.aliases == List{"/rdma/0002c90300000a01/uverbs"});
     // nor by the node GUID instead
     info.ports.erase(info.ports.begin());
-    CHECK(must(names_of(info, bench.claims)).links.empty());
+    CHECK(must(claim_links(info, bench.owners)).paths.empty());
     // InfiniBand and OPA have none that could be
     info.ports[0].link_type = GENERATE(LinkType::infiniband, LinkType::opa);
-    CHECK(must(names_of(info, bench.claims)).links.size() == 1);
+    CHECK(must(claim_links(info, bench.owners)).paths.size() == 1);
 }
 
-TEST_CASE("on RoCE who has a link keeps it, elsewhere who came first", "[names]")
+TEST_CASE("on RoCE who has a link keeps it, elsewhere who came first", "[node_links]")
 {
     const auto claims = claims_of(mixed(Node::uverbs, "uverbs0"));
     REQUIRE(claims.size() == 2);
@@ -105,22 +105,22 @@ TEST_CASE("on RoCE who has a link keeps it, elsewhere who came first", "[names]"
     CHECK(claims[1].precedence == Precedence::owner);
 }
 
-TEST_CASE("a device of whose ports none has a GUID is linked by its own", "[names]")
+TEST_CASE("a device of whose ports none has a GUID is linked by its own", "[node_links]")
 {
     Bench bench;
     auto info = mixed(Node::uverbs, "uverbs0");
     for (auto& port : info.ports)
         port.guid.reset();
-    const auto names = must(names_of(info, bench.claims));
-    CHECK(names.links == List{"infiniband/by-node-guid/0002c90300000a00/uverbs"});
-    CHECK(names.aliases == List{"/rdma/node/0002c90300000a00/uverbs"});
+    const auto links = must(claim_links(info, bench.owners));
+    CHECK(links.paths == List{"infiniband/by-node-guid/0002c90300000a00/uverbs"});
+    CHECK(links.aliases == List{"/rdma/node/0002c90300000a00/uverbs"});
     info.device.node_guid = 0;
-    const auto none = must(names_of(info, bench.claims));
-    CHECK(none.links.empty());
+    const auto none = must(claim_links(info, bench.owners));
+    CHECK(none.paths.empty());
     CHECK(none.aliases.empty());
 }
 
-TEST_CASE("a device of many ports has links for the first of them", "[names]")
+TEST_CASE("a device of many ports has links for the first of them", "[node_links]")
 {
     Bench bench;
     auto info = mixed(Node::uverbs, "uverbs0");
@@ -131,34 +131,34 @@ TEST_CASE("a device of many ports has links for the first of them", "[names]")
         port.guid = UINT64_C(0x0002c90300000000) + number;
         info.ports.push_back(port);
     }
-    const auto names = must(names_of(info, bench.claims));
-    CHECK(names.links.size() == most_ports);
-    CHECK(names.aliases.size() == most_ports);
+    const auto links = must(claim_links(info, bench.owners));
+    CHECK(links.paths.size() == most_ports);
+    CHECK(links.aliases.size() == most_ports);
     // a node of one port has its own, whatever its number
     info.node = Node::umad;
     info.sysname = "umad0";
     info.ports = {port};
-    CHECK(must(names_of(info, bench.claims)).links.size() == 1);
+    CHECK(must(claim_links(info, bench.owners)).paths.size() == 1);
 }
 
-TEST_CASE("a node that loses a link loses the unit with it", "[names]")
+TEST_CASE("a node that loses a link loses the unit with it", "[node_links]")
 {
     Bench bench;
     bench.tree.rdma_device("mixed", "fe80:0000:0000:0000:0002:c903:0000:0a01");
     bench.tree.node("infiniband_mad", "issm0", "mixed", 1);
-    CHECK(must(names_of(mixed(Node::issm, "issm0"), bench.claims)).links.size() == 1);
+    CHECK(must(claim_links(mixed(Node::issm, "issm0"), bench.owners)).paths.size() == 1);
     auto clone = mixed(Node::issm, "issm2");
     clone.device.index = 1;
     clone.device.name = "opa";
-    const auto names = must(names_of(clone, bench.claims));
-    CHECK(names.links.empty());
-    CHECK(names.aliases.empty());
+    const auto links = must(claim_links(clone, bench.owners));
+    CHECK(links.paths.empty());
+    CHECK(links.aliases.empty());
 }
 
 // Mellanox/rdmamap#17: an adapter with four planes has umad0 on mlx5_0, and on smi1 umad1 to umad4
 // and issm1 to issm4, one of each for a port. rdma-core pairs them by the GUID that all these ports
 // have (count_ports_by_guid() in its diagnostics).
-TEST_CASE("a port that is split for subnet management is no clash", "[names]")
+TEST_CASE("a port that is split for subnet management is no clash", "[node_links]")
 {
     Bench bench;
     const auto links_of = [&](uint32_t index, Node node, uint32_t number, uint32_t port) {
@@ -168,7 +168,7 @@ TEST_CASE("a port that is split for subnet management is no clash", "[names]")
         info.ports[0].port = port;
         if (index == 1)
             info.device.device_type = nldev::Device::smi;
-        return must(names_of(info, bench.claims)).links;
+        return must(claim_links(info, bench.owners)).paths;
     };
     // whatever the order of events
     const bool parent_is_first = GENERATE(true, false);
@@ -187,34 +187,34 @@ TEST_CASE("a port that is split for subnet management is no clash", "[names]")
     CHECK_FALSE(bench.tree.exists("rdmad/contested"));
 }
 
-TEST_CASE("aliases that other rules gave a node stay", "[names]")
+TEST_CASE("aliases that other rules gave a node stay", "[node_links]")
 {
-    Names names = {.links = {}, .aliases = {"/ours", "/ours-too"}};
-    keep_foreign_aliases(names, "");
-    CHECK(names.aliases == List{"/ours", "/ours-too"});
-    keep_foreign_aliases(names, "/theirs /ours  /theirs-too");
-    CHECK(names.aliases == List{"/theirs", "/theirs-too", "/ours", "/ours-too"});
+    NodeLinks links = {.aliases = {"/ours", "/ours-too"}};
+    keep_foreign_aliases(links, "");
+    CHECK(links.aliases == List{"/ours", "/ours-too"});
+    keep_foreign_aliases(links, "/theirs /ours  /theirs-too");
+    CHECK(links.aliases == List{"/theirs", "/theirs-too", "/ours", "/ours-too"});
 }
 
-TEST_CASE("a claim that fails is an error", "[names]")
+TEST_CASE("a claim that fails is an error", "[node_links]")
 {
     Bench bench;
     bench.tree.link("rdmad/claims/port-0002c90300000a01-umad", "1 1 umad2");
     bench.kernel.fail_next_send(EPERM);
-    CHECK(error_of(names_of(mixed(Node::umad, "umad0"), bench.claims)) == EPERM);
+    CHECK(error_of(claim_links(mixed(Node::umad, "umad0"), bench.owners)) == EPERM);
 }
 
-TEST_CASE("what a node claimed is in its properties", "[names]")
+TEST_CASE("what a node claimed is in its properties", "[node_links]")
 {
     const auto past = [](Node node, const std::string& guid, const std::string& guids) {
-        return past_claims(node, "node0",
-                           [&](const std::string& key) -> std::optional<std::string> {
-                               return key == "ID_RDMA_INDEX"        ? "4"
-                                      : key == "ID_RDMA_PORT_GUID"  ? guid
-                                      : key == "ID_RDMA_PORT_GUIDS" ? guids
-                                      : key == "ID_RDMA_NODE_GUID"  ? "0002c90300000a00"
-                                                                    : "";
-                           });
+        return read_past_links(node, "node0",
+                               [&](const std::string& key) -> std::optional<std::string> {
+                                   return key == "ID_RDMA_INDEX"        ? "4"
+                                          : key == "ID_RDMA_PORT_GUID"  ? guid
+                                          : key == "ID_RDMA_PORT_GUIDS" ? guids
+                                          : key == "ID_RDMA_NODE_GUID"  ? "0002c90300000a00"
+                                                                        : "";
+                               });
     };
     const auto umad = past(Node::umad, "0002c90300000a01", "").value();
     CHECK(umad.index == 4);
@@ -229,7 +229,7 @@ TEST_CASE("what a node claimed is in its properties", "[names]")
     CHECK(uverbs.node_guid == UINT64_C(0x0002c90300000a00));
     CHECK(past(Node::device, "rubbish", "-1 x").value().port_guids.empty());
     CHECK_FALSE(
-        past_claims(Node::umad, "umad0", [](const auto&) { return std::nullopt; }).has_value());
+        read_past_links(Node::umad, "umad0", [](const auto&) { return std::nullopt; }).has_value());
 }
 
 namespace {
@@ -246,14 +246,14 @@ struct ChangingNode {
         bench.tree.directory("udev/data");
     }
     /// An event, after which udev records what it told.
-    Names event()
+    NodeLinks event()
     {
-        auto names = must(names_of(info, bench.claims));
-        release_past_claims(bench.root, info, bench.claims, bench.tree.path("udev"));
+        auto links = must(claim_links(info, bench.owners));
+        release_past_links(bench.root, info, bench.owners, bench.tree.path("udev"));
         std::ofstream record(bench.tree.path("udev/data/c231:1"));
-        for (const auto& [key, value] : properties(info, names))
+        for (const auto& [key, value] : properties(info, links))
             record << "E:" << key << "=" << value << "\n";
-        return names;
+        return links;
     }
     [[nodiscard]] List claims() const
     {
@@ -274,7 +274,7 @@ struct ChangingNode {
 
 } // namespace
 
-TEST_CASE("a port that gets another GUID releases the one that it had", "[names]")
+TEST_CASE("a port that gets another GUID releases the one that it had", "[node_links]")
 {
     ChangingNode node(Node::umad, "umad0");
     node.event();
@@ -305,7 +305,8 @@ TEST_CASE("a port that gets another GUID releases the one that it had", "[names]
     }
 }
 
-TEST_CASE("a device whose ports get GUIDs releases its own, and the other way round", "[names]")
+TEST_CASE("a device whose ports get GUIDs releases its own, and the other way round",
+          "[node_links]")
 {
     ChangingNode node(Node::uverbs, "uverbs0");
     const List by_port = {"port-0002c90300000a01-uverbs", "port-0002c9fffe000a02-uverbs"};
@@ -327,19 +328,19 @@ TEST_CASE("a device whose ports get GUIDs releases its own, and the other way ro
     CHECK(node.claims() == by_port);
 }
 
-TEST_CASE("a RoCE port whose network device goes elsewhere releases its claim", "[names]")
+TEST_CASE("a RoCE port whose network device goes elsewhere releases its claim", "[node_links]")
 {
     ChangingNode node(Node::uverbs, "uverbs0");
-    CHECK(node.event().links.size() == 2);
+    CHECK(node.event().paths.size() == 2);
     node.info.ports[1].netdev.reset();
     for (int turn = 0; turn < 2; turn++) {
-        CHECK(node.event().links.size() == 1);
+        CHECK(node.event().paths.size() == 1);
         CHECK(node.claims() == List{"port-0002c90300000a01-uverbs"});
         CHECK(node.is_triggered() == (turn == 0));
     }
 }
 
-TEST_CASE("an event that changes nothing takes no lock", "[names]")
+TEST_CASE("an event that changes nothing takes no lock", "[node_links]")
 {
     ChangingNode node(Node::uverbs, "uverbs0");
     node.event();
@@ -348,7 +349,7 @@ TEST_CASE("an event that changes nothing takes no lock", "[names]")
     CHECK(node.bench.kernel.sent().empty());
 }
 
-TEST_CASE("records do not grow however often a GUID changes", "[names]")
+TEST_CASE("records do not grow however often a GUID changes", "[node_links]")
 {
     ChangingNode node(Node::umad, "umad0");
     for (uint64_t turn = 1; turn <= 10000; turn++) {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-#include "udev-helpers/rdma_id/properties.hpp"
+#include "udev-helpers/rdma_id/output.hpp"
 
 #include "core/base/text.hpp"
 
@@ -98,17 +98,16 @@ void add_ports(PropertyList& list, const DeviceInfo& info)
 /// for SYMLINK, 512 for ENV (UDEV_PATH_SIZE, UDEV_NAME_SIZE, src/udev/udev-rules.c). So links come
 /// in portions, and aliases as the property itself, for which a program has 16 KiB; but for umad,
 /// which has two at most, and of which rdma-core's rules assign the property later.
-void add_names(PropertyList& list, Node node, const Names& names)
+void add_links(PropertyList& list, Node node, const NodeLinks& links)
 {
-    for (size_t i = 0; i < names.links.size(); i += links_per_portion) {
+    for (size_t i = 0; i < links.paths.size(); i += links_per_portion) {
+        const auto begin = links.paths.begin() + static_cast<ptrdiff_t>(i);
+        const auto left = std::min(links_per_portion, links.paths.size() - i);
         const size_t portion = i / links_per_portion + 1;
-        const size_t end = std::min(i + links_per_portion, names.links.size());
-        const std::vector<std::string> links(names.links.begin() + static_cast<ptrdiff_t>(i),
-                                             names.links.begin() + static_cast<ptrdiff_t>(end));
-        const auto suffix = portion == 1 ? std::string() : "_" + std::to_string(portion);
-        list.add("ID_RDMA_DEVLINKS" + suffix, joined(links));
+        list.add("ID_RDMA_DEVLINKS" + (portion == 1 ? "" : "_" + std::to_string(portion)),
+                 joined({begin, begin + static_cast<ptrdiff_t>(left)}));
     }
-    list.add(node == Node::umad ? "ID_RDMA_ALIASES" : "SYSTEMD_ALIAS", joined(names.aliases));
+    list.add(node == Node::umad ? "ID_RDMA_ALIASES" : "SYSTEMD_ALIAS", joined(links.aliases));
 }
 
 /// Writes one JSON object or array; commas come by themselves.
@@ -165,7 +164,7 @@ private:
 } // namespace
 
 std::vector<std::pair<std::string, std::string>> properties(const DeviceInfo& info,
-                                                            const Names& names)
+                                                            const NodeLinks& links)
 {
     const auto& device = info.device;
     PropertyList list;
@@ -185,19 +184,19 @@ std::vector<std::pair<std::string, std::string>> properties(const DeviceInfo& in
     add_ports(list, info);
     list.add("ID_RDMA_SMI_PARENT", escaped(device.parent_name));
     if (info.node != Node::device)
-        add_names(list, info.node, names);
+        add_links(list, info.node, links);
     return list.take();
 }
 
-std::string format_properties(const DeviceInfo& info, const Names& names)
+std::string format_properties(const DeviceInfo& info, const NodeLinks& links)
 {
     std::string out;
-    for (const auto& [key, value] : properties(info, names))
+    for (const auto& [key, value] : properties(info, links))
         out += key + "=" + value + "\n";
     return out;
 }
 
-std::string format_json(const DeviceInfo& info, const Names& names)
+std::string format_json(const DeviceInfo& info, const NodeLinks& links)
 {
     const auto& device = info.device;
     JsonWriter json;
@@ -222,13 +221,13 @@ std::string format_json(const DeviceInfo& info, const Names& names)
         json.close('}');
     }
     json.close(']');
-    json.strings("links", names.links);
-    json.strings("aliases", names.aliases);
+    json.strings("links", links.paths);
+    json.strings("aliases", links.aliases);
     json.close('}');
     return json.take();
 }
 
-std::string format_summary(const DeviceInfo& info, const Names& names)
+std::string format_summary(const DeviceInfo& info, const NodeLinks& links)
 {
     const auto& device = info.device;
     std::string out = text::escape_terminal(device.name) + ": index " +
@@ -250,7 +249,7 @@ std::string format_summary(const DeviceInfo& info, const Names& names)
             out.append(", ").append(state);
         out += "\n";
     }
-    for (const auto& link : names.links)
+    for (const auto& link : links.paths)
         out += "  /dev/" + link + "\n";
     return out;
 }

@@ -2,7 +2,7 @@
 #include "core/base/text.hpp"
 #include "core/naming/links.hpp"
 #include "tests/catch.hpp"
-#include "udev-helpers/rdma_id/properties.hpp"
+#include "udev-helpers/rdma_id/output.hpp"
 
 #include <algorithm>
 #include <map>
@@ -42,10 +42,10 @@ DeviceInfo mixed(Node node = Node::device)
     return info;
 }
 
-std::map<std::string, std::string> as_map(const DeviceInfo& info, const Names& names = {})
+std::map<std::string, std::string> as_map(const DeviceInfo& info, const NodeLinks& links = {})
 {
     std::map<std::string, std::string> map;
-    for (const auto& [key, value] : properties(info, names)) {
+    for (const auto& [key, value] : properties(info, links)) {
         INFO(key);
         CHECK_FALSE(map.contains(key));
         map[key] = value;
@@ -120,7 +120,7 @@ void make_hostile(DeviceInfo& info, const std::string& text)
 
 } // namespace
 
-TEST_CASE("a device has the properties of device and ports", "[properties]")
+TEST_CASE("a device has the properties of device and ports", "[output]")
 {
     const auto map = as_map(mixed());
     CHECK(value_of(map, "ID_RDMA_INDEX") == "0");
@@ -139,7 +139,7 @@ TEST_CASE("a device has the properties of device and ports", "[properties]")
     CHECK(value_of(map, "ID_RDMA_LINK_TYPE") == "(none)");
 }
 
-TEST_CASE("a port's node has the properties of its port", "[properties]")
+TEST_CASE("a port's node has the properties of its port", "[output]")
 {
     const auto map = as_map(mixed(GENERATE(Node::umad, Node::issm)));
     CHECK(value_of(map, "ID_RDMA_PORT") == "1");
@@ -149,7 +149,7 @@ TEST_CASE("a port's node has the properties of its port", "[properties]")
     CHECK(value_of(map, "ID_RDMA_PORTS") == "2");
 }
 
-TEST_CASE("a device of one port has the properties of that port", "[properties]")
+TEST_CASE("a device of one port has the properties of that port", "[output]")
 {
     auto info = mixed();
     info.ports.erase(info.ports.begin());
@@ -160,7 +160,7 @@ TEST_CASE("a device of one port has the properties of that port", "[properties]"
     CHECK(value_of(map, "ID_RDMA_PORT_GUID") == "(none)");
 }
 
-TEST_CASE("links come in portions that udev can assign", "[properties]")
+TEST_CASE("links come in portions that udev can assign", "[output]")
 {
     // UDEV_PATH_SIZE, src/udev/udev-rules.c
     constexpr size_t most = 1024;
@@ -172,7 +172,7 @@ TEST_CASE("links come in portions that udev can assign", "[properties]")
     CHECK(value_of(map, "ID_RDMA_DEVLINKS_4") == "(none)");
 }
 
-TEST_CASE("what udev gets of a device with many ports is no more than it takes", "[properties]")
+TEST_CASE("what udev gets of a device with many ports is no more than it takes", "[output]")
 {
     auto info = mixed(Node::uverbs);
     auto port = info.ports[0];
@@ -180,40 +180,40 @@ TEST_CASE("what udev gets of a device with many ports is no more than it takes",
     info.device.name = std::string(63, 'n');
     info.device.fw_version = std::string(31, 'f');
     info.ports.clear();
-    Names names;
+    NodeLinks links;
     for (uint32_t number = 1; number <= 600; number++) {
         port.port = number;
         port.guid = UINT64_C(0x0002c90300000000) + number;
         info.ports.push_back(port);
         if (number > most_ports)
             continue;
-        names.links.push_back(naming::port_link(*port.guid, "uverbs"));
-        names.aliases.push_back(naming::port_alias(*port.guid, "uverbs"));
+        links.paths.push_back(naming::port_link(*port.guid, "uverbs"));
+        links.aliases.push_back(naming::port_alias(*port.guid, "uverbs"));
     }
-    CHECK(format_properties(info, names).size() < 16 * size_t{1024});
-    const auto map = as_map(info, names);
+    CHECK(format_properties(info, links).size() < 16 * size_t{1024});
+    const auto map = as_map(info, links);
     CHECK(text::split(value_of(map, "ID_RDMA_PORT_GUIDS"), ' ').size() == most_ports);
     CHECK(text::split(value_of(map, "ID_RDMA_LINK_TYPES"), ' ').size() == most_ports);
     CHECK(value_of(map, "ID_RDMA_PORTS") == "600");
-    CHECK(format_json(info, names).find("\"port\":600,") != std::string::npos);
+    CHECK(format_json(info, links).find("\"port\":600,") != std::string::npos);
 }
 
-TEST_CASE("nodes have links and aliases, the device has none", "[properties]")
+TEST_CASE("nodes have links and aliases, the device has none", "[output]")
 {
-    const Names names = {{"infiniband/one", "infiniband/two"}, {"/sys/one", "/sys/two"}};
-    CHECK(value_of(as_map(mixed(Node::umad), names), "ID_RDMA_DEVLINKS") ==
+    const NodeLinks links = {{"infiniband/one", "infiniband/two"}, {"/sys/one", "/sys/two"}};
+    CHECK(value_of(as_map(mixed(Node::umad), links), "ID_RDMA_DEVLINKS") ==
           "infiniband/one infiniband/two");
     // rdma-core's rules assign SYSTEMD_ALIAS of umad
-    CHECK(value_of(as_map(mixed(Node::umad), names), "ID_RDMA_ALIASES") == "/sys/one /sys/two");
-    CHECK(value_of(as_map(mixed(Node::umad), names), "SYSTEMD_ALIAS") == "(none)");
+    CHECK(value_of(as_map(mixed(Node::umad), links), "ID_RDMA_ALIASES") == "/sys/one /sys/two");
+    CHECK(value_of(as_map(mixed(Node::umad), links), "SYSTEMD_ALIAS") == "(none)");
     for (const auto node : {Node::uverbs, Node::issm})
-        CHECK(value_of(as_map(mixed(node), names), "SYSTEMD_ALIAS") == "/sys/one /sys/two");
-    CHECK(value_of(as_map(mixed(Node::device), names), "SYSTEMD_ALIAS") == "(none)");
-    CHECK(value_of(as_map(mixed(Node::device), names), "ID_RDMA_DEVLINKS") == "(none)");
+        CHECK(value_of(as_map(mixed(node), links), "SYSTEMD_ALIAS") == "/sys/one /sys/two");
+    CHECK(value_of(as_map(mixed(Node::device), links), "SYSTEMD_ALIAS") == "(none)");
+    CHECK(value_of(as_map(mixed(Node::device), links), "ID_RDMA_DEVLINKS") == "(none)");
     CHECK(value_of(as_map(mixed(Node::umad)), "ID_RDMA_DEVLINKS") == "(none)");
 }
 
-TEST_CASE("what is not known is left out, and no value is empty", "[properties]")
+TEST_CASE("what is not known is left out, and no value is empty", "[output]")
 {
     for (const auto node : {Node::device, Node::uverbs, Node::umad, Node::issm}) {
         DeviceInfo info;
@@ -231,7 +231,7 @@ TEST_CASE("what is not known is left out, and no value is empty", "[properties]"
     }
 }
 
-TEST_CASE("each node type has its name", "[properties]")
+TEST_CASE("each node type has its name", "[output]")
 {
     // enum rdma_node_type, include/rdma/ib_verbs.h
     const auto [number, name] = GENERATE(table<int, std::string>({{0, "(none)"},
@@ -249,7 +249,7 @@ TEST_CASE("each node type has its name", "[properties]")
     CHECK(value_of(as_map(info), "ID_RDMA_NODE_TYPE") == name);
 }
 
-TEST_CASE("no text from outside adds a line, a property or a list item", "[properties]")
+TEST_CASE("no text from outside adds a line, a property or a list item", "[output]")
 {
     const auto text = GENERATE(from_range(hostile_texts()));
     const auto node = GENERATE(Node::device, Node::umad);
@@ -275,7 +275,7 @@ TEST_CASE("no text from outside adds a line, a property or a list item", "[prope
     }
 }
 
-TEST_CASE("no text from outside adds a line to the summary or steers the terminal", "[properties]")
+TEST_CASE("no text from outside adds a line to the summary or steers the terminal", "[output]")
 {
     const auto text = GENERATE(from_range(hostile_texts()));
     CAPTURE(text);
@@ -292,7 +292,7 @@ TEST_CASE("no text from outside adds a line to the summary or steers the termina
     }
 }
 
-TEST_CASE("different names stay different after escaping", "[properties]")
+TEST_CASE("different names stay different after escaping", "[output]")
 {
     auto first = mixed();
     auto second = mixed();
@@ -301,14 +301,14 @@ TEST_CASE("different names stay different after escaping", "[properties]")
     CHECK(format_properties(first, {}) != format_properties(second, {}));
 }
 
-TEST_CASE("JSON ends in one line break and has no other", "[properties]")
+TEST_CASE("JSON ends in one line break and has no other", "[output]")
 {
     auto info = mixed();
     make_hostile(info, GENERATE(from_range(hostile_texts())));
     CHECK(lines_of(format_json(info, {{"a"}, {"b"}})).size() == 1);
 }
 
-TEST_CASE("the summary tells of device, ports and links", "[properties]")
+TEST_CASE("the summary tells of device, ports and links", "[output]")
 {
     const auto summary = format_summary(mixed(Node::uverbs),
                                         {{"infiniband/by-port-guid/0002c90300000a01/uverbs"}, {}});
