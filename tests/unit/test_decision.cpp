@@ -2,6 +2,7 @@
 #include "tests/support/fixture_tree.hpp"
 #include "tests/support/must.hpp"
 #include "udev-helpers/rdma_id/naming/decision.hpp"
+#include "udev-helpers/rdma_id/naming/link_files.hpp"
 
 using namespace rdmad;
 using namespace rdmad::rdma_id;
@@ -25,7 +26,7 @@ struct Bench {
     NameRecords records{tree.path("run/rdmad")};
     config::Facts host = {};
     std::optional<Scheme> asked = {};
-    std::optional<LinkFiles> files = {};
+    std::optional<NamingInput> input = {}; ///< of the last decision, which points into it
 
     Bench()
     {
@@ -81,10 +82,15 @@ struct Bench {
 
     Decision decide()
     {
-        files.emplace(tree.path());
         const auto root = tree.root();
         const Snapshot device = {must_find(find_device_target(root, info.device.name)), info};
-        return decide_name({root, *files, host, records, asked, tree.path("run/udev")}, device);
+        input.emplace(NamingInput{root,
+                                  read_link_files(tree.path()),
+                                  records,
+                                  host,
+                                  {.scheme = asked},
+                                  tree.path("run/udev")});
+        return decide_name(*input, device);
     }
     List candidates()
     {

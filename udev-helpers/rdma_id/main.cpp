@@ -4,7 +4,6 @@
 #include "udev-helpers/rdma_id/events.hpp"
 #include "udev-helpers/rdma_id/exit_code.hpp"
 #include "udev-helpers/rdma_id/log.hpp"
-#include "udev-helpers/rdma_id/naming/host_facts.hpp"
 #include "udev-helpers/rdma_id/naming/naming_switch.hpp"
 #include "udev-helpers/rdma_id/net_event.hpp"
 #include "udev-helpers/rdma_id/node_refresh.hpp"
@@ -68,11 +67,8 @@ ExitCode not_found(const Options& options)
 ExitCode switch_naming(NamingVerb verb)
 {
     const NamingSwitch naming;
-    if (verb == NamingVerb::status) {
-        const auto problem =
-            scheme_asked_of_kernel(host_facts(environment, paths.root).kernel_command_line).problem;
-        return print(naming.status() + (problem.empty() ? "" : problem + "\n"));
-    }
+    if (verb == NamingVerb::status)
+        return print(naming.status());
     const auto outcome = verb == NamingVerb::enable ? naming.enable() : naming.disable();
     if (outcome)
         return print(*outcome);

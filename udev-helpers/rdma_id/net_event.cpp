@@ -8,7 +8,6 @@
 #include "udev-helpers/rdma_id/ipoib.hpp"
 #include "udev-helpers/rdma_id/log.hpp"
 #include "udev-helpers/rdma_id/naming/ensure_name.hpp"
-#include "udev-helpers/rdma_id/naming/naming_input.hpp"
 #include "udev-helpers/rdma_id/node_refresh.hpp"
 
 #include <algorithm>
@@ -45,9 +44,9 @@ Result<std::string> name_ipoib(const Context& context, const RdmaOfNetdev& rdma)
         return tl::unexpected<Error>(there.error());
     if (!*ensured || !*there)
         return "";
-    const NamingInput inputs(context);
+    const auto input = read_naming_input(context);
     const auto& info = (*there)->info;
-    const auto decision = decide_name(inputs.input, **there);
+    const auto decision = decide_name(input, **there);
     if (!decision.file || !decision.file->problems.empty() || decision.wait != Wait::no ||
         !decision.file->ipoib_name || naming::is_temporary(info.device.name))
         return "";

@@ -5,7 +5,7 @@
 #include "core/device/topology.hpp"
 #include "core/device/udev_record.hpp"
 #include "core/naming/links.hpp"
-#include "udev-helpers/rdma_id/output.hpp"
+#include "udev-helpers/rdma_id/naming/link_files.hpp"
 
 #include <algorithm>
 
@@ -93,7 +93,7 @@ std::string renamed_to(const std::optional<NameRecord>& record, const nldev::Dev
 /// udev has no record of it yet, or one from the midst of a rename, which the "move" event replaces
 /// (rename_netif(), src/udev/udev-event.c); or the network device has just been renamed. Only for
 /// one on the same parent, whose event decides anew.
-bool is_on_its_way(const DecisionInput& input, const std::string& netdev,
+bool is_on_its_way(const NamingInput& input, const std::string& netdev,
                    const std::string& rdma_device)
 {
     if (!naming::is_safe_name(netdev))
@@ -113,7 +113,7 @@ bool is_on_its_way(const DecisionInput& input, const std::string& netdev,
 
 class Decider {
 public:
-    Decider(const DecisionInput& input, const config::Facts& facts, const DeviceInfo& info,
+    Decider(const NamingInput& input, const config::Facts& facts, const DeviceInfo& info,
             const naming::Place& place, Decision& decision)
         : input_(input),
           file_(*decision.file),
@@ -171,13 +171,60 @@ private:
         decision_.attempts.push_back({std::move(by), std::move(outcome)});
     }
 
-    const DecisionInput& input_;
+    const NamingInput& input_;
     const config::LinkFile& file_;
     const config::Facts& facts_;
     const DeviceInfo& info_;
     const naming::Place& place_;
     Decision& decision_;
 };
+
+/// Returns the first file that matches, nullptr if none does. One with problems counts if its
+/// [Match] is sound.
+const config::LinkFile* find_file(const std::vector<config::LinkFile>& files,
+                                  const config::Facts& facts)
+{
+    const auto found = std::find_if(files.begin(), files.end(), [&](const config::LinkFile& file) {
+        return file.is_match_sound && file.match.why_not(facts).empty();
+    });
+    return found == files.end() ? nullptr : &*found;
+}
+
+Decision decide(const NamingInput& input, const config::Facts& host, const Snapshot& device)
+{
+    const auto& info = device.info;
+    const auto record = input.records.find(info.id());
+    Decision decision;
+    decision.original = record ? record->original : info.device.name;
+    if (info.device.name_assign_type == chosen_by_user)
+        decision.keeps = "a user chose its name when the device was made";
+
+    TopologyOptions options{.with_slot = false, .with_label = false};
+    auto topology = read_topology(input.root, device, options);
+    const auto facts = facts_of(host, info, topology, decision.original);
+    decision.file = find_file(input.files, facts);
+    if (!decision.file)
+        return decision;
+    if (!decision.file->problems.empty()) {
+        decision.keeps = "the file that matches it has problems";
+        return decision;
+    }
+    if (!facts.property && decision.file->match.asks_for_property()) {
+        decision.keeps = "a file may match it by Property=, which only an event of its own tells";
+        decision.wait = Wait::for_own_event;
+        return decision;
+    }
+    const auto scheme = decision.file->scheme.value_or(naming::Scheme::v1);
+    decision.scheme = input.kernel_options.scheme.value_or(scheme);
+
+    const TopologyOptions wanted{.scheme = decision.scheme,
+                                 .with_slot = has_policy(*decision.file, Policy::slot),
+                                 .with_label = wants_label(*decision.file)};
+    if (wanted != options)
+        topology = read_topology(input.root, device, wanted);
+    Decider(input, facts, info, topology.place, decision).run(renamed_to(record, info.device));
+    return decision;
+}
 
 } // namespace
 
@@ -191,49 +238,38 @@ std::vector<std::string> Decision::candidates() const
     return names;
 }
 
-Decision decide_name(const DecisionInput& input, const Snapshot& device)
+std::vector<std::string> NamingInput::problems() const
 {
-    const auto& info = device.info;
-    const auto record = input.records.find(info.id());
-    Decision decision;
-    decision.original = record ? record->original : info.device.name;
-    if (info.device.name_assign_type == chosen_by_user)
-        decision.keeps = "a user chose its name when the device was made";
-
-    TopologyOptions options{.with_slot = false, .with_label = false};
-    auto topology = read_topology(input.root, device, options);
-    const auto facts = facts_of(input.host, info, topology, decision.original);
-    decision.file = input.files.find(facts);
-    if (!decision.file)
-        return decision;
-    if (!decision.file->problems.empty()) {
-        decision.keeps = "the file that matches it has problems";
-        return decision;
-    }
-    if (!facts.property && decision.file->match.asks_for_property()) {
-        decision.keeps = "a file may match it by Property=, which only an event of its own tells";
-        decision.wait = Wait::for_own_event;
-        return decision;
-    }
-    const auto scheme = decision.file->scheme.value_or(naming::Scheme::v1);
-    decision.scheme = input.scheme_asked.value_or(scheme);
-
-    const TopologyOptions wanted{.scheme = decision.scheme,
-                                 .with_slot = has_policy(*decision.file, Policy::slot),
-                                 .with_label = wants_label(*decision.file)};
-    if (wanted != options)
-        topology = read_topology(input.root, device, wanted);
-    Decider(input, facts, info, topology.place, decision).run(renamed_to(record, info.device));
-    return decision;
+    std::vector<std::string> messages;
+    for (const auto& file : files)
+        for (const auto& problem : file.problems)
+            messages.push_back(problem.message());
+    messages.insert(messages.end(), kernel_options.problems.begin(), kernel_options.problems.end());
+    return messages;
 }
 
-Decision decide_name_of_other(const DecisionInput& input, const Snapshot& device)
+NamingInput read_naming_input(const Context& context)
+{
+    auto host = host_facts(context.event, context.paths.root);
+    auto options = parse_kernel_options(host.kernel_command_line);
+    return {context.root,
+            read_link_files(context.paths.root),
+            NameRecords(context.paths.rdmad),
+            std::move(host),
+            std::move(options),
+            context.paths.udev};
+}
+
+Decision decide_name(const NamingInput& input, const Snapshot& device)
+{
+    return decide(input, input.host, device);
+}
+
+Decision decide_name_of_other(const NamingInput& input, const Snapshot& device)
 {
     auto host = input.host;
     host.property = nullptr;
-    const DecisionInput of_other{input.root,    input.files,        host,
-                                 input.records, input.scheme_asked, input.udev_run};
-    return decide_name(of_other, device);
+    return decide(input, host, device);
 }
 
 } // namespace rdmad::rdma_id

@@ -4,7 +4,8 @@
 #include "core/config/link_file.hpp"
 #include "core/device/name_records.hpp"
 #include "core/device/snapshot.hpp"
-#include "udev-helpers/rdma_id/naming/link_files.hpp"
+#include "udev-helpers/rdma_id/context.hpp"
+#include "udev-helpers/rdma_id/naming/host_facts.hpp"
 
 namespace rdmad::rdma_id {
 
@@ -36,21 +37,27 @@ struct Decision {
     [[nodiscard]] std::vector<std::string> candidates() const;
 };
 
-/// What a decision depends on beside the device. All must outlive the call.
-struct DecisionInput {
+/// What decisions on names depend on beside the device, read once for all devices that the running
+/// event decides on. Decisions point into it.
+struct NamingInput {
     const sysfs::Directory& root;
-    const LinkFiles& files;
-    const config::Facts& host; ///< see host_facts()
-    const NameRecords& records;
-    std::optional<naming::Scheme> scheme_asked = {};
-    std::string udev_run = {}; ///< /run/udev: tells which network devices have their names
+    std::vector<config::LinkFile> files;
+    NameRecords records;
+    config::Facts host; ///< see host_facts()
+    KernelOptions kernel_options;
+    std::string udev_run; ///< /run/udev: tells which network devices have their names
+
+    /// Returns what is wrong with the configuration, a message each.
+    [[nodiscard]] std::vector<std::string> problems() const;
 };
 
+[[nodiscard]] NamingInput read_naming_input(const Context& context);
+
 /// Decides on the name of a device.
-[[nodiscard]] Decision decide_name(const DecisionInput& input, const Snapshot& device);
+[[nodiscard]] Decision decide_name(const NamingInput& input, const Snapshot& device);
 
 /// Decides on the name of a device that the running event is not about, whose udev properties are
 /// unknown, therefore.
-[[nodiscard]] Decision decide_name_of_other(const DecisionInput& input, const Snapshot& device);
+[[nodiscard]] Decision decide_name_of_other(const NamingInput& input, const Snapshot& device);
 
 } // namespace rdmad::rdma_id

@@ -4,7 +4,6 @@
 #include "core/base/state_link.hpp"
 #include "core/base/text.hpp"
 #include "udev-helpers/rdma_id/log.hpp"
-#include "udev-helpers/rdma_id/naming/naming_input.hpp"
 #include "udev-helpers/rdma_id/node_refresh.hpp"
 
 #include <algorithm>
@@ -57,7 +56,7 @@ void log_problems(const std::vector<std::string>& problems, const Paths& paths)
 class Namer {
 public:
     /// may_swap: the caller has the lock.
-    Namer(const Context& context, const DecisionInput& input, bool may_swap)
+    Namer(const Context& context, const NamingInput& input, bool may_swap)
         : context_(context), input_(input), may_swap_(may_swap)
     {
     }
@@ -260,7 +259,7 @@ private:
     }
 
     const Context& context_;
-    const DecisionInput& input_;
+    const NamingInput& input_;
     bool may_swap_;
     std::vector<const InWork*> chain_; ///< a device, the holder of its name, of that one's name
     std::vector<InWork> parted_;       ///< devices that were given a temporary name
@@ -295,7 +294,7 @@ Result<std::optional<NameOutcome>> ensure_name(const Context& context, const nld
             return present_name(context.client, device.index);
         return NameOutcome{.name = device.name};
     }
-    const NamingInput inputs(context);
+    const auto input = read_naming_input(context);
     const auto lock = lock_names(context.paths);
     if (!lock)
         warn(lock.error().message() + ": no device gives up its name for another one");
@@ -308,10 +307,10 @@ Result<std::optional<NameOutcome>> ensure_name(const Context& context, const nld
         return std::optional<NameOutcome>();
     if (const auto& name = (*now)->info.device.name; standing(name))
         return NameOutcome{.name = name};
-    log_problems(inputs.problems(), context.paths);
-    return Namer(context, inputs.input, lock.has_value())
-        .settle(**now)
-        .map([](NameOutcome&& outcome) { return std::optional(std::move(outcome)); });
+    log_problems(input.problems(), context.paths);
+    return Namer(context, input, lock.has_value()).settle(**now).map([](NameOutcome&& outcome) {
+        return std::optional(std::move(outcome));
+    });
 }
 
 Result<UniqueFd> lock_names(const Paths& paths)

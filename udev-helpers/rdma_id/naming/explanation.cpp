@@ -5,7 +5,6 @@
 #include "core/device/udev_record.hpp"
 #include "udev-helpers/rdma_id/ipoib.hpp"
 #include "udev-helpers/rdma_id/naming/ensure_name.hpp"
-#include "udev-helpers/rdma_id/naming/naming_input.hpp"
 
 namespace rdmad::rdma_id {
 
@@ -40,7 +39,7 @@ std::string explain_ipoib(const DeviceInfo& info, const Decision& decision,
 }
 
 /// Returns true if the device that has a name would give it up if another one wanted it.
-bool gives_up(nldev::Client& client, const DecisionInput& input, const nldev::Device& holder)
+bool gives_up(nldev::Client& client, const NamingInput& input, const nldev::Device& holder)
 {
     const auto there = take_snapshot(client, input.root, holder.index);
     if (!there || !*there)
@@ -49,7 +48,7 @@ bool gives_up(nldev::Client& client, const DecisionInput& input, const nldev::De
     return !candidates.empty() && candidates[0] != holder.name;
 }
 
-std::string explain_outcome(const Context& context, const DecisionInput& input,
+std::string explain_outcome(const Context& context, const NamingInput& input,
                             const nldev::Device& device, const Decision& decision)
 {
     if (!decision.keeps.empty())
@@ -88,25 +87,25 @@ Result<std::string> explain_name(const Context& context, uint32_t index)
     if (!there || !*there)
         return missing(there);
     const auto& info = (*there)->info;
-    NamingInput inputs(context);
-    inputs.host.property = recorded_properties(info.device.name, context.paths.udev);
-    const auto decision = decide_name(inputs.input, **there);
+    auto input = read_naming_input(context);
+    input.host.property = recorded_properties(info.device.name, context.paths.udev);
+    const auto decision = decide_name(input, **there);
     std::string text = text::escape_terminal(info.device.name);
     if (decision.original != info.device.name)
         text += ", at first " + text::escape_terminal(decision.original);
     text += "\n";
-    for (const auto& problem : inputs.problems())
+    for (const auto& problem : input.problems())
         text += problem + "\n";
-    auto end = explain_outcome(context, inputs.input, info.device, decision);
-    if (!names_asked_of_kernel(inputs.host.kernel_command_line).are_given)
+    auto end = explain_outcome(context, input, info.device, decision);
+    if (!input.kernel_options.gives_names)
         end += "rdmad.names=0 on the kernel command line keeps rdmad from renaming any device.\n";
     if (!decision.file)
         return text + "No .link file matches it.\n" + end;
     text += "Matched by " + decision.file->path + ", naming scheme " +
             std::string(to_string(decision.scheme)) +
-            (inputs.asked.scheme ? ", as the kernel command line says\n" : "\n") +
+            (input.kernel_options.scheme ? ", as the kernel command line says\n" : "\n") +
             explain_attempts(decision) + end;
-    return text + explain_ipoib(info, decision, inputs.host.kernel_command_line);
+    return text + explain_ipoib(info, decision, input.host.kernel_command_line);
 }
 
 } // namespace rdmad::rdma_id

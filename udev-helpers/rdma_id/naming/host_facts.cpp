@@ -46,21 +46,6 @@ std::string virtualization()
     return machine == "none" ? machine : "vm " + machine;
 }
 
-/// Returns what follows KEY= in each word that begins with it.
-std::vector<std::string_view> values_of(std::string_view key, std::string_view command_line)
-{
-    std::vector<std::string_view> values;
-    for (const auto word : text::split(command_line, ' '))
-        if (word.starts_with(key))
-            values.push_back(word.substr(key.size()));
-    return values;
-}
-
-std::string problem_of(std::string_view key, const std::string& what)
-{
-    return "kernel command line: " + std::string(key) + ": " + what;
-}
-
 } // namespace
 
 config::Facts host_facts(const EventProperties& event, const std::string& root)
@@ -81,32 +66,28 @@ config::Facts host_facts(const EventProperties& event, const std::string& root)
     return facts;
 }
 
-AskedScheme scheme_asked_of_kernel(const std::string& command_line)
+KernelOptions parse_kernel_options(std::string_view command_line)
 {
-    constexpr std::string_view key = "rdmad.naming_scheme=";
-    AskedScheme asked;
-    for (const auto value : values_of(key, command_line)) {
-        if (const auto scheme = naming::parse_scheme(value); scheme)
-            asked.scheme = scheme;
-        else
-            asked.problem =
-                problem_of(key, "there is no naming scheme '" + text::escape_terminal(value) + "'");
+    KernelOptions options;
+    for (const auto word : text::split(command_line, ' ')) {
+        const auto key = word.substr(0, word.find('=') + 1);
+        const auto value = word.substr(key.size());
+        std::string what;
+        if (key == "rdmad.names=") {
+            const auto given = config::parse_boolean(value);
+            options.gives_names = given.value_or(options.gives_names);
+            if (!given)
+                what = "'" + text::escape_terminal(value) + "' is neither yes nor no";
+        } else if (key == "rdmad.naming_scheme=") {
+            const auto scheme = naming::parse_scheme(value);
+            options.scheme = scheme ? scheme : options.scheme;
+            if (!scheme)
+                what = "there is no naming scheme '" + text::escape_terminal(value) + "'";
+        }
+        if (!what.empty())
+            options.problems.push_back("kernel command line: " + std::string(key) + ": " + what);
     }
-    return asked;
-}
-
-AskedNames names_asked_of_kernel(const std::string& command_line)
-{
-    constexpr std::string_view key = "rdmad.names=";
-    AskedNames asked;
-    for (const auto value : values_of(key, command_line)) {
-        if (const auto given = config::parse_boolean(value); given)
-            asked.are_given = *given;
-        else
-            asked.problem =
-                problem_of(key, "'" + text::escape_terminal(value) + "' is neither yes nor no");
-    }
-    return asked;
+    return options;
 }
 
 } // namespace rdmad::rdma_id

@@ -12,21 +12,13 @@ namespace rdmad::rdma_id {
 /// root goes before the paths of files: empty, or the root of an image.
 [[nodiscard]] config::Facts host_facts(const EventProperties& event, const std::string& root);
 
-/// The naming scheme that rdmad.naming_scheme= on the kernel's command line asks for: the last one
-/// that exists.
-struct AskedScheme {
-    std::optional<naming::Scheme> scheme = {};
-    std::string problem = {}; ///< of one that does not exist
+/// What the kernel command line says about names. The last valid value of each option counts.
+struct KernelOptions {
+    bool gives_names = true;                   ///< rdmad.names=no: rdmad renames no device
+    std::optional<naming::Scheme> scheme = {}; ///< rdmad.naming_scheme=
+    std::vector<std::string> problems = {};    ///< a message for each invalid value
 };
 
-[[nodiscard]] AskedScheme scheme_asked_of_kernel(const std::string& command_line);
-
-/// What rdmad.names= on the kernel's command line asks for: the last one that is a boolean.
-struct AskedNames {
-    bool are_given = true;    ///< false: rdmad renames no device
-    std::string problem = {}; ///< of one that is no boolean
-};
-
-[[nodiscard]] AskedNames names_asked_of_kernel(const std::string& command_line);
+[[nodiscard]] KernelOptions parse_kernel_options(std::string_view command_line);
 
 } // namespace rdmad::rdma_id

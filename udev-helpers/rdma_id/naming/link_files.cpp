@@ -10,18 +10,12 @@ const std::vector<std::string> folders = {"/etc/rdmad/link.d", "/run/rdmad/link.
 
 } // namespace
 
-LinkFiles::LinkFiles(const std::string& root)
+std::vector<config::LinkFile> read_link_files(const std::string& root)
 {
+    std::vector<config::LinkFile> files;
     for (const auto& file : config::read_files(root, folders, ".link"))
-        files_.push_back(config::parse_link(file));
-}
-
-const config::LinkFile* LinkFiles::find(const config::Facts& facts) const
-{
-    for (const auto& file : files_)
-        if (file.is_match_sound && file.match.why_not(facts).empty())
-            return &file;
-    return nullptr;
+        files.push_back(config::parse_link(file));
+    return files;
 }
 
 } // namespace rdmad::rdma_id

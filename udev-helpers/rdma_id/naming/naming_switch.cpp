@@ -148,8 +148,8 @@ std::string NamingSwitch::masked_rules() const
 /// What to know where no .link file is sound.
 std::string NamingSwitch::without_links() const
 {
-    const LinkFiles files(root_);
-    if (std::any_of(files.all().begin(), files.all().end(),
+    const auto files = read_link_files(root_);
+    if (std::any_of(files.begin(), files.end(),
                     [](const config::LinkFile& file) { return file.problems.empty(); }))
         return {};
     return "There is no .link file without mistakes in /etc/rdmad/link.d, /run/rdmad/link.d, "
@@ -158,14 +158,14 @@ std::string NamingSwitch::without_links() const
            "devices that come keep the kernel's names.\n";
 }
 
-AskedNames NamingSwitch::asked_of_kernel() const
+KernelOptions NamingSwitch::kernel_options() const
 {
-    return names_asked_of_kernel(std::string(text::trim(content(root_ + "/proc/cmdline"))));
+    return parse_kernel_options(text::trim(content(root_ + "/proc/cmdline")));
 }
 
 bool NamingSwitch::is_on() const
 {
-    return in_folder(etc).owner == Owner::rdmad && asked_of_kernel().are_given;
+    return in_folder(etc).owner == Owner::rdmad && kernel_options().gives_names;
 }
 
 Result<std::string> NamingSwitch::enable() const
@@ -183,7 +183,7 @@ Result<std::string> NamingSwitch::enable() const
         return tl::unexpected<Error>(std::move(written).error());
     reload_rules(root_);
     return "Wrote " + path + ": rdmad names RDMA devices, and rdma-core no more.\n" +
-           (asked_of_kernel().are_given ? "" : not_in_this_boot) + without_links() + what_follows;
+           (kernel_options().gives_names ? "" : not_in_this_boot) + without_links() + what_follows;
 }
 
 Result<std::string> NamingSwitch::disable() const
@@ -202,7 +202,7 @@ Result<std::string> NamingSwitch::disable() const
 std::string NamingSwitch::status() const
 {
     const auto now = effective();
-    const auto asked = asked_of_kernel();
+    const auto options = kernel_options();
     std::string text;
     switch (now.owner) {
     case Owner::nobody:
@@ -210,7 +210,7 @@ std::string NamingSwitch::status() const
         break;
     case Owner::rdmad:
         text = "rdmad names RDMA devices, by " + now.path + ".\n" +
-               (asked.are_given ? "" : not_in_this_boot);
+               (options.gives_names ? "" : not_in_this_boot);
         break;
     case Owner::rdma_core:
         text = "rdma-core names RDMA devices, by " + now.path + ".\n";
@@ -221,15 +221,14 @@ std::string NamingSwitch::status() const
                                            : "nobody renames RDMA devices.\n");
         break;
     }
-    if (!asked.problem.empty())
-        text += asked.problem + "\n";
+    for (const auto& problem : options.problems)
+        text += problem + "\n";
     for (const auto& path : others_that_rename())
         text += path + " renames RDMA devices, too.\n";
 
     if (const auto path = masked_rules(); !path.empty())
         text += path + " stands in place of rdmad's own file of that name.\n";
-    const LinkFiles files(root_);
-    for (const auto& file : files.all()) {
+    for (const auto& file : read_link_files(root_)) {
         text += file.path + (file.problems.empty() ? "\n" : ": names no device\n");
         for (const auto& problem : file.problems)
             text += "    " + problem.message() + "\n";

@@ -39,7 +39,7 @@ private:
     [[nodiscard]] std::vector<std::string> others_that_rename() const;
     [[nodiscard]] std::string masked_rules() const;
     [[nodiscard]] std::string without_links() const;
-    [[nodiscard]] AskedNames asked_of_kernel() const;
+    [[nodiscard]] KernelOptions kernel_options() const;
 
     static constexpr char etc[] = "/etc/udev/rules.d";
     std::string root_;
