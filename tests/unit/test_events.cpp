@@ -4,6 +4,7 @@
 #include "tests/support/fake_host.hpp"
 #include "tests/support/must.hpp"
 #include "udev-helpers/rdma_id/events.hpp"
+#include "udev-helpers/rdma_id/naming/explanation.hpp"
 
 #include <cerrno>
 
@@ -39,11 +40,11 @@ struct Bench {
     }
     [[nodiscard]] std::string device_event(const NamingMode& naming)
     {
-        return must(follow_device_event(host.context, device(), naming, Load::nothing));
+        return must(handle_device_event(host.context, device(), naming, Load::nothing));
     }
     [[nodiscard]] std::string node_event(const NamingMode& naming)
     {
-        return must(follow_node_event(host.context, node(), naming));
+        return must(handle_node_event(host.context, node(), naming));
     }
     /// Returns true if udev was told to process the node again.
     [[nodiscard]] bool has_refreshed() const
@@ -96,7 +97,7 @@ TEST_CASE("a device that another event renamed meanwhile is being renamed, too",
     const auto device = bench.device();
     REQUIRE(bench.host.client.rename(0, "storage").has_value());
     bench.records.write(bench.id, {"mixed", "storage"});
-    CHECK(must(follow_device_event(bench.host.context, device, naming_on, Load::nothing)) ==
+    CHECK(must(handle_device_event(bench.host.context, device, naming_on, Load::nothing)) ==
           "ID_RENAMING=1\n");
 }
 
@@ -172,8 +173,8 @@ TEST_CASE("a device that is gone has no properties", "[events]")
     const auto device = bench.device();
     bench.host.remove(0);
     bench.host.sys.remove("class/infiniband/mixed");
-    CHECK(must(follow_node_event(bench.host.context, node, naming_on)).empty());
-    CHECK(must(follow_device_event(bench.host.context, device, naming_on, Load::nothing)).empty());
+    CHECK(must(handle_node_event(bench.host.context, node, naming_on)).empty());
+    CHECK(must(handle_device_event(bench.host.context, device, naming_on, Load::nothing)).empty());
 }
 
 TEST_CASE("a removal leaves its time where rdmad asks for it", "[events]")
@@ -184,10 +185,10 @@ TEST_CASE("a removal leaves its time where rdmad asks for it", "[events]")
                              {"DEVPATH", "/devices/x/infiniband_verbs/uverbs0"},
                              {"ID_RDMA_INDEX", "0"}};
     const auto& host = bench.host;
-    CHECK(follow_removal(host.root, host.paths, host.event));
+    CHECK(handle_removal(host.root, host.paths, host.event));
     CHECK_FALSE(host.image.exists("run/rdmad/bound"));
     host.image.directory("run/rdmad/bound/0");
-    CHECK(follow_removal(host.root, host.paths, host.event));
+    CHECK(handle_removal(host.root, host.paths, host.event));
     CHECK(std::stoull(host.image.target("run/rdmad/bound/0/uverbs0")) > 0);
 }
 
@@ -200,7 +201,7 @@ TEST_CASE("the removal of a device takes the record of its name away", "[events]
                              {"SUBSYSTEM", "infiniband"},
                              {"DEVPATH", "/devices/x/infiniband/gone"},
                              {"ID_RDMA_INDEX", "0"}};
-    CHECK(follow_removal(bench.host.root, bench.host.paths, bench.host.event));
+    CHECK(handle_removal(bench.host.root, bench.host.paths, bench.host.event));
     CHECK_FALSE(bench.records.find({0, 1}).has_value());
     CHECK(bench.records.find(bench.id).has_value());
 }
@@ -211,19 +212,17 @@ TEST_CASE("the removal of a device of which udev recorded nothing asks for a swe
     bench.host.properties = {{"ACTION", "remove"},
                              {"SUBSYSTEM", "infiniband"},
                              {"DEVPATH", "/devices/x/infiniband/renamed"}};
-    CHECK_FALSE(follow_removal(bench.host.root, bench.host.paths, bench.host.event));
+    CHECK_FALSE(handle_removal(bench.host.root, bench.host.paths, bench.host.event));
     bench.host.properties["SUBSYSTEM"] = "infiniband_mad";
     bench.host.properties["DEVPATH"] = "/devices/x/infiniband_mad/umad0";
-    CHECK(follow_removal(bench.host.root, bench.host.paths, bench.host.event));
+    CHECK(handle_removal(bench.host.root, bench.host.paths, bench.host.event));
 }
 
 TEST_CASE("a user is told what name a device would get", "[events]")
 {
     Bench bench;
     bench.host.wish(0, "Name=opa\n");
-    const auto explain = [&] {
-        return must(describe(bench.host.context, {.test_link = true}, bench.device()));
-    };
+    const auto explain = [&] { return must(explain_name(bench.host.context, bench.device())); };
     CHECK(has_line(explain(), "opa is taken: the device with index 1 keeps it."));
     bench.host.wish(1, "Name=siw\n");
     bench.host.wish(3, "Name=free\n");

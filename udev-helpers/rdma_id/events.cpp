@@ -7,7 +7,6 @@
 #include "udev-helpers/rdma_id/log.hpp"
 #include "udev-helpers/rdma_id/modules.hpp"
 #include "udev-helpers/rdma_id/naming/ensure_name.hpp"
-#include "udev-helpers/rdma_id/naming/explanation.hpp"
 #include "udev-helpers/rdma_id/node_links.hpp"
 #include "udev-helpers/rdma_id/node_refresh.hpp"
 
@@ -18,7 +17,6 @@ namespace rdmad::rdma_id {
 
 namespace {
 
-constexpr char module_lists[] = "/etc/rdma/modules";
 /// The event that follows tells the rest, under the new name; systemd makes no unit of this one.
 constexpr char renaming[] = "ID_RENAMING=1\n";
 
@@ -30,23 +28,40 @@ void log_failure(const Result<void>& outcome)
 
 /// Returns the device of an event, or nullopt if it is gone. The event's properties tell the index
 /// that an earlier event found.
-Result<std::optional<nldev::Device>> device_of(const Context& context, const Target& target)
+Result<std::optional<nldev::Device>> find_device(const Context& context, const Target& target)
 {
     return context.finder.find(target, text::parse_u32(context.property("ID_RDMA_INDEX")));
 }
 
 /// Gives the device its name where rdmad does so; device has the name that it has then. A device
-/// that cannot be named is described all the same.
-void name_device(const Context& context, const Target& target, const NamingMode& naming,
-                 nldev::Device& device, Ask ask = Ask::once)
+/// that cannot be named is described all the same. Returns what this had to read of the device.
+std::optional<DeviceInfo> name_device(const Context& context, const Target& target,
+                                      const NamingMode& naming, nldev::Device& device,
+                                      Ask ask = Ask::once)
 {
     if (!naming.gives_names && !(naming.ends_swaps && naming::is_temporary(device.name)))
-        return;
-    const auto named = ensure_name(context, device, target.device.inode().value_or(0), ask);
+        return std::nullopt;
+    auto named = ensure_name(context, device, target.device.inode().value_or(0), ask);
     if (!named)
         warn(named.error().message());
-    else if (*named)
-        device.name = (*named)->name;
+    if (!named || !*named)
+        return std::nullopt;
+    device.name = (*named)->name;
+    return std::move((*named)->info);
+}
+
+/// Returns what is known of a target. known: what was read already, of the whole device.
+Result<std::optional<DeviceInfo>> read_info(const Context& context, const Target& target,
+                                            nldev::Device device, std::optional<DeviceInfo> known)
+{
+    if (!known)
+        return read_device_info(context.client, context.root, target, std::move(device));
+    known->node = target.node;
+    known->sysname = target.sysname;
+    std::erase_if(known->ports, [&](const PortInfo& port) {
+        return port.port != target.port.value_or(port.port);
+    });
+    return known;
 }
 
 /// Leaves the time of the removal where rdmad made a directory for the device. PID 1 hears of the
@@ -66,7 +81,7 @@ void note_removal(const Paths& paths, uint32_t index, std::string_view devpath)
 /// After a rename by somebody else, or one by rdmad that broke off before the name was recorded,
 /// nodes that udev is processing may have read the old name. After any other by rdmad they waited
 /// for it, or ensure_name() has refreshed them.
-Result<void> follow_rename(const Context& context, const DeviceInfo& info)
+Result<void> refresh_renamed_nodes(const Context& context, const DeviceInfo& info)
 {
     const auto record = NameRecords(context.paths.rdmad).find(info.id());
     const bool is_ours = record && record->given == info.device.name;
@@ -84,14 +99,14 @@ Result<void> refresh_stale_nodes(const Context& context, const DeviceInfo& info)
 
 } // namespace
 
-Result<std::string> follow_node_event(const Context& context, const Target& node,
+Result<std::string> handle_node_event(const Context& context, const Target& node,
                                       const NamingMode& naming)
 {
-    auto device = device_of(context, node);
+    auto device = find_device(context, node);
     if (!device || !*device)
         return missing(device);
-    name_device(context, node, naming, **device);
-    const auto info = read_device_info(context.client, context.root, node, std::move(**device));
+    auto known = name_device(context, node, naming, **device);
+    const auto info = read_info(context, node, std::move(**device), std::move(known));
     if (!info || !*info)
         return missing(info);
     LinkOwners owners(context.client, context.root, context.paths.rdmad, true);
@@ -105,32 +120,32 @@ Result<std::string> follow_node_event(const Context& context, const Target& node
     return format_properties(**info, *links);
 }
 
-Result<std::string> follow_device_event(const Context& context, const Target& device,
+Result<std::string> handle_device_event(const Context& context, const Target& target,
                                         const NamingMode& naming, Load load)
 {
-    const auto action = context.property("ACTION");
-    auto now = device_of(context, device);
-    if (!now || !*now)
-        return missing(now);
+    auto device = find_device(context, target);
+    if (!device || !*device)
+        return missing(device);
     // not an event of the kernel's own (kobject_synth_uevent(), lib/kobject_uevent.c): a user asks
     // again, or udev looks at what was there before it
     const bool is_asked = naming.gives_names && !context.property("SYNTH_UUID").empty();
-    name_device(context, device, naming, **now, is_asked ? Ask::anew : Ask::once);
+    auto known = name_device(context, target, naming, **device, is_asked ? Ask::anew : Ask::once);
     // also if another event renamed it meanwhile: the path of this event is gone
-    if (naming.gives_names && (*now)->name != device.sysname)
+    if (naming.gives_names && (*device)->name != target.sysname)
         return renaming;
-    const auto info = read_device_info(context.client, context.root, device, std::move(**now));
+    const auto info = read_info(context, target, std::move(**device), std::move(known));
     if (!info || !*info)
         return missing(info);
+    const auto action = context.property("ACTION");
     if (action == "move")
-        log_failure(follow_rename(context, **info));
+        log_failure(refresh_renamed_nodes(context, **info));
     if (action == "add")
         log_failure(refresh_stale_nodes(context, **info));
-    log_failure(load_modules(context.client, context.root, **info, load, module_lists));
+    log_failure(load_modules(context.client, context.root, **info, load));
     return format_properties(**info, {});
 }
 
-bool follow_removal(const sysfs::Directory& root, const Paths& paths, const EventProperties& event)
+bool handle_removal(const sysfs::Directory& root, const Paths& paths, const EventProperties& event)
 {
     const auto devpath = event("DEVPATH").value_or("");
     const std::string sysname(sysfs::last_component(devpath));
@@ -147,18 +162,17 @@ bool follow_removal(const sysfs::Directory& root, const Paths& paths, const Even
     return true;
 }
 
-Result<std::string> describe(const Context& context, const Options& options, const Target& target)
+Result<std::string> describe_target(const Context& context, const Options& options,
+                                    const Target& target)
 {
     auto device = context.finder.find(target);
     if (!device || !*device)
         return missing(device);
-    if (options.test_link)
-        return explain_name(context, (*device)->index);
     const auto info = read_device_info(context.client, context.root, target, std::move(**device));
     if (!info || !*info)
         return missing(info);
     if (target.node == Node::device)
-        log_failure(load_modules(context.client, context.root, **info, options.load, module_lists));
+        log_failure(load_modules(context.client, context.root, **info, options.load));
     LinkOwners owners(context.client, context.root, context.paths.rdmad, false);
     const auto links = claim_links(**info, owners);
     if (!links)

@@ -4,6 +4,7 @@
 #include "udev-helpers/rdma_id/events.hpp"
 #include "udev-helpers/rdma_id/exit_code.hpp"
 #include "udev-helpers/rdma_id/log.hpp"
+#include "udev-helpers/rdma_id/naming/explanation.hpp"
 #include "udev-helpers/rdma_id/naming/naming_switch.hpp"
 #include "udev-helpers/rdma_id/net_event.hpp"
 #include "udev-helpers/rdma_id/node_refresh.hpp"
@@ -98,7 +99,7 @@ ExitCode net_event(const Options& options, const sysfs::Directory& root)
         return exit_found;
     const bool gives_names = options.rename && NamingSwitch().is_on();
     const auto text = with_kernel(root, true, [&](const Context& context) {
-        return follow_net_event(context, devpath, gives_names);
+        return handle_net_event(context, devpath, gives_names);
     });
     return text ? print(*text) : refused(text.error());
 }
@@ -109,8 +110,16 @@ Result<std::string> event(const Context& context, const Options& options, const 
     const NamingMode naming{.gives_names =
                                 is_on && options.rename && context.property("ACTION") == "add",
                             .ends_swaps = is_on};
-    return target.node == Node::device ? follow_device_event(context, target, naming, options.load)
-                                       : follow_node_event(context, target, naming);
+    return target.node == Node::device ? handle_device_event(context, target, naming, options.load)
+                                       : handle_node_event(context, target, naming);
+}
+
+Result<std::string> answer(const Context& context, const Options& options, const Target& target)
+{
+    if (options.event)
+        return event(context, options, target);
+    return options.test_link ? explain_name(context, target)
+                             : describe_target(context, options, target);
 }
 
 ExitCode run(const Options& options)
@@ -128,7 +137,7 @@ ExitCode run(const Options& options)
     const auto subsystem = environment("SUBSYSTEM").value_or("");
     const auto action = options.event ? environment("ACTION").value_or("") : "";
     if (action == "remove") {
-        if (!follow_removal(**root, paths, environment))
+        if (!handle_removal(**root, paths, environment))
             sweep_gone(**root);
         return exit_found;
     }
@@ -144,8 +153,7 @@ ExitCode run(const Options& options)
     if (!*target)
         return not_found(options);
     const auto text = with_kernel(**root, options.event, [&](const Context& context) {
-        return options.event ? event(context, options, **target)
-                             : describe(context, options, **target);
+        return answer(context, options, **target);
     });
     if (!text)
         return refused(text.error());

@@ -137,7 +137,7 @@ FoundRdma find_rdma_of_ipoib(const Context& context, std::string_view devpath)
     return std::optional<RdmaOfNetdev>();
 }
 
-Result<std::string> follow_net_event(const Context& context, std::string_view devpath,
+Result<std::string> handle_net_event(const Context& context, std::string_view devpath,
                                      bool gives_names)
 {
     const auto ipoib = gives_names ? find_rdma_of_ipoib(context, devpath) : FoundRdma();

@@ -80,8 +80,9 @@ public:
         if (!parted_.empty())
             if (const auto again = context_.client.device(device.index); again && *again)
                 name = (*again)->name;
-        return NameOutcome{
-            .name = *name, .has_changed = *name != device.name, .wait = decision.wait};
+        NameOutcome outcome{.name = *name, .wait = decision.wait, .info = now.info};
+        outcome.info->device.name = *name;
+        return outcome;
     }
 
 private:
@@ -301,12 +302,11 @@ Result<std::optional<NameOutcome>> ensure_name(const Context& context, const nld
 
     // another event may have named it while this one waited for the lock
     const auto now = take_snapshot(context.client, context.root, device.index);
-    if (!now)
-        return tl::unexpected<Error>(now.error());
-    if (!*now || (*now)->info.inode != inode)
-        return std::optional<NameOutcome>();
-    if (const auto& name = (*now)->info.device.name; standing(name))
-        return NameOutcome{.name = name};
+    if (!now || !*now || (*now)->info.inode != inode)
+        return missing(now);
+    const auto& info = (*now)->info;
+    if (standing(info.device.name))
+        return NameOutcome{.name = info.device.name, .info = info};
     log_problems(input.problems(), context.paths);
     return Namer(context, input, lock.has_value()).settle(**now).map([](NameOutcome&& outcome) {
         return std::optional(std::move(outcome));

@@ -9,8 +9,8 @@ namespace rdmad::rdma_id {
 /// The name that a device has after ensure_name().
 struct NameOutcome {
     std::string name;
-    bool has_changed = false; ///< by this very call
     Wait wait = Wait::no;
+    std::optional<DeviceInfo> info = {}; ///< of the device, if it was read to decide
 };
 
 enum class Ask {

@@ -81,9 +81,12 @@ EventProperties recorded_properties(const std::string& name, const std::string& 
 
 } // namespace
 
-Result<std::string> explain_name(const Context& context, uint32_t index)
+Result<std::string> explain_name(const Context& context, const Target& target)
 {
-    const auto there = take_snapshot(context.client, context.root, index);
+    const auto device = context.finder.find(target);
+    if (!device || !*device)
+        return missing(device);
+    const auto there = take_snapshot(context.client, context.root, (*device)->index);
     if (!there || !*there)
         return missing(there);
     const auto& info = (*there)->info;

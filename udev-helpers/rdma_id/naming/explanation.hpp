@@ -7,6 +7,6 @@ namespace rdmad::rdma_id {
 
 /// Explains to a person which name the .link files give a device and why. Changes nothing. Returns
 /// an empty string if the device is gone.
-[[nodiscard]] Result<std::string> explain_name(const Context& context, uint32_t index);
+[[nodiscard]] Result<std::string> explain_name(const Context& context, const Target& target);
 
 } // namespace rdmad::rdma_id
