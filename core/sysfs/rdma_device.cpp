@@ -122,9 +122,4 @@ std::optional<std::string> RdmaDevice::parent() const
     return directory_.link_name("device");
 }
 
-Attribute RdmaDevice::node_description() const
-{
-    return directory_.read("node_desc");
-}
-
 } // namespace rdmad::sysfs
