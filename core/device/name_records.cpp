@@ -34,15 +34,16 @@ Result<void> NameRecords::write(const DeviceId& device, const NameRecord& record
     return error == 0 ? Result<void>() : fail(error, path(device));
 }
 
-void NameRecords::forget_gone(uint32_t index, const sysfs::Directory& root) const
+void NameRecords::forget_gone(const sysfs::Directory& root,
+                              const std::function<bool(uint32_t index)>& may_be_gone) const
 {
-    const auto prefix = std::to_string(index) + "-";
     for (const auto& entry : names_in(directory_)) {
-        const auto inode =
-            entry.starts_with(prefix) ? text::parse_u64(entry.substr(prefix.size())) : std::nullopt;
-        if (!inode)
+        const auto numbers = text::split(entry, '-');
+        const auto index = numbers.size() == 2 ? text::parse_u32(numbers[0]) : std::nullopt;
+        const auto inode = index ? text::parse_u64(numbers[1]) : std::nullopt;
+        if (!inode || !may_be_gone(*index))
             continue;
-        const auto record = find({index, *inode});
+        const auto record = find({*index, *inode});
         const auto is_called = [&](const std::string& name) {
             return sysfs::RdmaDevice::inode(root, name) == inode;
         };

@@ -3,6 +3,7 @@
 
 #include "core/device/device_info.hpp"
 
+#include <functional>
 #include <optional>
 #include <string>
 
@@ -26,8 +27,10 @@ public:
     [[nodiscard]] std::optional<NameRecord> find(const DeviceId& device) const;
     /// Fails with EINVAL for a name that could not be read back.
     Result<void> write(const DeviceId& device, const NameRecord& record) const;
-    /// Removes the records of devices with this index that are not in sysfs any more. root is /sys.
-    void forget_gone(uint32_t index, const sysfs::Directory& root) const;
+    /// Removes the records of devices that are not in sysfs any more, out of those whose index may
+    /// be gone. root is /sys.
+    void forget_gone(const sysfs::Directory& root,
+                     const std::function<bool(uint32_t index)>& may_be_gone) const;
 
 private:
     [[nodiscard]] std::string path(const DeviceId& device) const;

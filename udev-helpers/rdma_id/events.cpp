@@ -158,7 +158,9 @@ bool handle_removal(const sysfs::Directory& root, const Paths& paths, const Even
     note_removal(paths, past->index, devpath);
     LinkOwners(nullptr, root, paths.rdmad).release(*past);
     if (*node == Node::device)
-        NameRecords(paths.rdmad).forget_gone(past->index, root);
+        NameRecords(paths.rdmad).forget_gone(root, [&](uint32_t index) {
+            return index == past->index;
+        });
     return true;
 }
 

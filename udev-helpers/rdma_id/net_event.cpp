@@ -50,7 +50,8 @@ Result<std::string> name_ipoib(const Context& context, const RdmaOfNetdev& rdma)
     if (!decision.file || !decision.file->problems.empty() || decision.wait != Wait::no ||
         !decision.file->ipoib_name || naming::is_temporary(info.device.name))
         return "";
-    const auto composed = ipoib_name_on(info.device, rdma.port);
+    const auto composed = naming::ipoib_name(
+        {.device = info.device.name, .ports = info.device.port_count, .port = rdma.port});
     if (composed.name.empty())
         warn("the IPoIB device on port " + std::to_string(rdma.port) + " of " +
              text::escape_terminal(info.device.name) +

@@ -3,7 +3,6 @@
 
 #include "core/base/text.hpp"
 #include "core/device/udev_record.hpp"
-#include "udev-helpers/rdma_id/ipoib.hpp"
 #include "udev-helpers/rdma_id/naming/ensure_name.hpp"
 
 namespace rdmad::rdma_id {
@@ -27,7 +26,8 @@ std::string explain_ipoib(const DeviceInfo& info, const Decision& decision,
 {
     if (!decision.file->ipoib_name || !info.has_link_type(naming::LinkType::infiniband))
         return "";
-    const auto composed = ipoib_name_on(info.device, 1);
+    const auto composed =
+        naming::ipoib_name({.device = info.device.name, .ports = info.device.port_count});
     if (composed.name.empty())
         return "IPoIB devices on it are not called after it: " + composed.why_not + ".\n";
     std::string text =
