@@ -7,6 +7,7 @@
 #include "core/naming/links.hpp"
 #include "core/sysfs/rdma_device.hpp"
 
+#include <algorithm>
 #include <cerrno>
 #include <unistd.h>
 
@@ -56,14 +57,12 @@ void NameRecords::forget_gone(const sysfs::Directory& root,
 std::optional<NameRecord> parse_name_record(std::string_view text)
 {
     const auto words = text::split(text, ' ');
-    if (words.empty() || words.size() > 2 || !naming::is_safe_name(words[0]))
+    if (words.empty() || words.size() > 2 ||
+        !std::all_of(words.begin(), words.end(), naming::is_safe_name))
         return std::nullopt;
     NameRecord record{std::string(words[0])};
-    if (words.size() == 1)
-        return record;
-    if (!naming::is_safe_name(words[1]))
-        return std::nullopt;
-    record.given = words[1];
+    if (words.size() == 2)
+        record.given = words[1];
     return record;
 }
 

@@ -165,7 +165,7 @@ TEST_CASE("a sweep where there are no records does nothing", "[sweep]")
 TEST_CASE("records do not grow however many removals are lost", "[sweep]")
 {
     Bench bench;
-    const LinkOwners owners(bench.client, bench.root, bench.tree.path("rdmad"), true);
+    const LinkOwners owners(&bench.client, bench.root, bench.tree.path("rdmad"), true);
     const NameRecords names(bench.tree.path("rdmad"));
     // devices go ten at a time, and their names are given again
     for (uint32_t turn = 1; turn <= 10000; turn++) {

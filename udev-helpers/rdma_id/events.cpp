@@ -109,7 +109,7 @@ Result<std::string> handle_node_event(const Context& context, const Target& node
     const auto info = read_info(context, node, std::move(**device), std::move(known));
     if (!info || !*info)
         return missing(info);
-    LinkOwners owners(context.client, context.root, context.paths.rdmad, true);
+    LinkOwners owners(&context.client, context.root, context.paths.rdmad);
     auto links = claim_links(**info, owners);
     if (!links)
         return tl::unexpected<Error>(std::move(links).error());
@@ -175,7 +175,7 @@ Result<std::string> describe_target(const Context& context, const Options& optio
         return missing(info);
     if (target.node == Node::device)
         log_failure(load_modules(context.client, context.root, **info, options.load));
-    LinkOwners owners(context.client, context.root, context.paths.rdmad, false);
+    LinkOwners owners(&context.client, context.root, context.paths.rdmad, false);
     const auto links = claim_links(**info, owners);
     if (!links)
         return tl::unexpected<Error>(links.error());

@@ -56,20 +56,16 @@ struct Mark {
 /// one below /run/rdmad/contested.
 class LinkOwners {
 public:
-    /// directory: /run/rdmad. writable: take links and tell who has to give one up. log_socket: as
-    /// in is_log_read().
-    LinkOwners(nldev::Client& client, const sysfs::Directory& root, std::string directory,
-               bool writable, std::string log_socket = "/dev/log")
-        : client_(&client),
+    /// client: nullptr if ib_core is not loaded; release() and sweep() do without. directory:
+    /// /run/rdmad. writable: take links and tell who has to give one up. log_socket: as in
+    /// is_log_read().
+    LinkOwners(nldev::Client* client, const sysfs::Directory& root, std::string directory,
+               bool writable = true, std::string log_socket = "/dev/log")
+        : client_(client),
           root_(root),
           directory_(std::move(directory)),
           writable_(writable),
           log_socket_(std::move(log_socket))
-    {
-    }
-    /// To release and to sweep only. client: none if ib_core is not loaded; release() does without.
-    LinkOwners(nldev::Client* client, const sysfs::Directory& root, std::string directory)
-        : client_(client), root_(root), directory_(std::move(directory)), writable_(true)
     {
     }
 
