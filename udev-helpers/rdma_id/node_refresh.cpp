@@ -41,49 +41,6 @@ bool is_current(const UdevRecord& record, const DeviceInfo& info, std::string_vi
            (old_name.empty() || !record.mentions(old_name));
 }
 
-/// Triggers the nodes of a device whose records are out of date.
-class Refresher {
-public:
-    Refresher(const Context& context, const DeviceInfo& device, std::string_view old_name,
-              Unrecorded unrecorded)
-        : context_(context), device_(device), old_name_(old_name), unrecorded_(unrecorded)
-    {
-    }
-
-    void refresh_uverbs(const std::string& sysname) const
-    {
-        auto node = device_;
-        node.node = Node::uverbs;
-        refresh(node, sysname);
-    }
-
-    /// issm nodes bear the number of the umad node of their port (ib_umad_init_port(),
-    /// drivers/infiniband/core/user_mad.c); the kernel does not tell of them over netlink.
-    void refresh_management_nodes(const PortInfo& port, const std::string& umad) const
-    {
-        auto node = device_;
-        node.ports = {port};
-        node.node = Node::umad;
-        refresh(node, umad);
-        node.node = Node::issm;
-        refresh(node, "issm" + umad.substr(std::string_view("umad").size()));
-    }
-
-private:
-    void refresh(const DeviceInfo& node, const std::string& sysname) const
-    {
-        const auto record =
-            UdevRecord::read_node(context_.paths.udev, context_.root, node.node, sysname);
-        if (record ? !is_current(*record, node, old_name_) : unrecorded_ == Unrecorded::refresh)
-            trigger(context_.root, node.node, sysname);
-    }
-
-    const Context& context_;
-    const DeviceInfo& device_;
-    std::string_view old_name_;
-    Unrecorded unrecorded_;
-};
-
 } // namespace
 
 void trigger(const sysfs::Directory& root, Node node, const std::string& sysname,
@@ -115,24 +72,36 @@ Result<void> refresh_nodes(const Context& context, const DeviceInfo& info,
 {
     auto& client = context.client;
     const auto& root = context.root;
-    const Refresher refresher(context, info, old_name, unrecorded);
+    const auto refresh = [&](Node node, const std::string& sysname, std::vector<PortInfo> ports) {
+        auto now = info;
+        now.node = node;
+        now.ports = std::move(ports);
+        const auto record = UdevRecord::read_node(context.paths.udev, root, node, sysname);
+        if (record ? !is_current(*record, now, old_name) : unrecorded == Unrecorded::refresh)
+            trigger(root, node, sysname);
+    };
     // one node that cannot be asked for does not keep the others from following
     Result<void> outcome;
     if (sysfs::is_uverbs_loaded(root)) {
-        auto uverbs = client.char_device("uverbs", info.device.index);
+        const auto uverbs = client.char_device("uverbs", info.device.index);
         if (!uverbs)
-            outcome = tl::unexpected<Error>(std::move(uverbs).error());
+            outcome = tl::unexpected<Error>(uverbs.error());
         else if (*uverbs)
-            refresher.refresh_uverbs((*uverbs)->name);
+            refresh(Node::uverbs, (*uverbs)->name, info.ports);
     }
     if (!sysfs::is_umad_loaded(root))
         return outcome;
+    constexpr std::string_view prefix = "umad";
     for (const auto& port : info.ports) {
-        auto umad = client.char_device("umad", info.device.index, port.port);
+        const auto umad = client.char_device("umad", info.device.index, port.port);
         if (!umad)
-            outcome = tl::unexpected<Error>(std::move(umad).error());
-        else if (*umad && (*umad)->name.starts_with("umad"))
-            refresher.refresh_management_nodes(port, (*umad)->name);
+            outcome = tl::unexpected<Error>(umad.error());
+        if (!umad || !*umad || !(*umad)->name.starts_with(prefix))
+            continue;
+        refresh(Node::umad, (*umad)->name, {port});
+        // the issm node bears the number of the umad node (ib_umad_init_port(),
+        // drivers/infiniband/core/user_mad.c); the kernel does not tell of it over netlink
+        refresh(Node::issm, "issm" + (*umad)->name.substr(prefix.size()), {port});
     }
     return outcome;
 }
