@@ -98,10 +98,10 @@ bool has_present_guids(const sysfs::Directory& root, const DeviceInfo& info)
     });
 }
 
-/// Waits until the GIDs of a device follow the addresses of its network devices, two seconds at
-/// most. The kernel updates them over one workqueue for all devices, after it told of the network
-/// device (roce_gid_mgmt.c).
-Result<std::optional<Snapshot>> look_at_present(const Context& context, uint32_t index)
+/// Takes a snapshot of a device once its GIDs follow the addresses of its network devices, or after
+/// two seconds. The kernel updates them over one workqueue for all devices, after it told of the
+/// network device (roce_gid_mgmt.c).
+Result<std::optional<Snapshot>> take_present_snapshot(const Context& context, uint32_t index)
 {
     constexpr int steps = 8;
     for (int i = 0;; i++) {
@@ -112,9 +112,17 @@ Result<std::optional<Snapshot>> look_at_present(const Context& context, uint32_t
     }
 }
 
-Result<void> refresh(const Context& context, uint32_t index)
+/// Names an RDMA device beside a network device if it waited for that, and has udev process again
+/// what it has outdated records of.
+Result<void> follow_netdev(const Context& context, const std::string& name, bool gives_names)
 {
-    const auto now = look_at_present(context, index);
+    const auto rdma = find_by_name(context, name);
+    if (!rdma || !*rdma)
+        return missing(rdma);
+    if (gives_names)
+        if (auto named = name_waiting(context, **rdma); !named)
+            return named;
+    const auto now = take_present_snapshot(context, (*rdma)->device.index);
     if (!now || !*now)
         return missing(now);
     refresh_device(context, (*now)->info);
@@ -149,20 +157,9 @@ Result<std::string> handle_net_event(const Context& context, std::string_view de
         return name && !name->empty() ? "ID_RDMA_IPOIB_NAME=" + *name + "\n" : name;
     }
     Result<std::string> outcome = "";
-    for (const auto& name : context.root.names("." + std::string(devpath) + "/device/infiniband")) {
-        const auto rdma = find_by_name(context, name);
-        if (rdma && !*rdma)
-            continue;
-        Result<void> followed;
-        if (!rdma)
-            followed = tl::unexpected<Error>(rdma.error());
-        else if (gives_names)
-            followed = name_waiting(context, **rdma);
-        if (followed)
-            followed = refresh(context, (*rdma)->device.index);
-        if (!followed)
+    for (const auto& name : context.root.names("." + std::string(devpath) + "/device/infiniband"))
+        if (auto followed = follow_netdev(context, name, gives_names); !followed)
             outcome = tl::unexpected<Error>(std::move(followed).error());
-    }
     return outcome;
 }
 
