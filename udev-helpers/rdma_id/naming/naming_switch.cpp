@@ -3,16 +3,14 @@
 
 #include "core/base/file.hpp"
 #include "core/base/text.hpp"
-#include "core/base/unique_fd.hpp"
 #include "udev-helpers/rdma_id/naming/program.hpp"
 
 #include <algorithm>
 #include <array>
 #include <cerrno>
-#include <cstdio>
-#include <fcntl.h>
 #include <set>
 #include <sys/stat.h>
+#include <unistd.h>
 
 namespace rdmad::rdma_id {
 
@@ -55,28 +53,6 @@ bool renames(const std::string& text)
              line.find("rdma dev set") != std::string_view::npos))
             return true;
     return false;
-}
-
-/// All of it on the disk, or nothing.
-Result<void> write_new(const std::string& path, std::string_view text)
-{
-    const auto fresh = path + ".new";
-    UniqueFd file(open(fresh.c_str(), O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC | O_NOFOLLOW, 0644));
-    if (!file)
-        return fail(errno, fresh);
-    const ssize_t size = write(file.get(), text.data(), text.size());
-    int error = size < 0 ? errno : 0;
-    if (error == 0 && static_cast<size_t>(size) < text.size())
-        error = ENOSPC;
-    // an administrator's file that came meanwhile is not replaced
-    if (error == 0 &&
-        (fchmod(file.get(), 0644) < 0 || fsync(file.get()) < 0 ||
-         renameat2(AT_FDCWD, fresh.c_str(), AT_FDCWD, path.c_str(), RENAME_NOREPLACE) < 0))
-        error = errno;
-    if (error == 0)
-        return {};
-    unlink(fresh.c_str());
-    return fail(error, path);
 }
 
 /// udevd would see the change by itself, but up to three seconds later.
@@ -179,7 +155,9 @@ Result<std::string> NamingSwitch::enable() const
                                        "beside it");
     const auto path = root_ + etc + "/" + file_name;
     mkdir((root_ + etc).c_str(), 0755);
-    if (auto written = write_new(path, rules); !written)
+    // one that an administrator made meanwhile stays
+    if (auto written = replace_file(path, path + ".new", rules, Durable::yes, Existing::kept);
+        !written)
         return tl::unexpected<Error>(std::move(written).error());
     reload_rules(root_);
     return "Wrote " + path + ": rdmad names RDMA devices, and rdma-core no more.\n" +
