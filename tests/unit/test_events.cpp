@@ -7,6 +7,7 @@
 #include "udev-helpers/rdma_id/naming/explanation.hpp"
 
 #include <cerrno>
+#include <rdma/rdma_netlink.h>
 
 using namespace rdmad;
 using namespace rdmad::rdma_id;
@@ -72,6 +73,27 @@ TEST_CASE("the event of a node names its device before it reads the name", "[eve
     bench.host.wish(0, "Name=storage\n");
     CHECK(has_line(bench.node_event(naming_on), "ID_RDMA_NAME=storage"));
     CHECK(bench.records.find(bench.id).value().given == "storage");
+}
+
+TEST_CASE("the first event of a device asks for its ports once", "[events]")
+{
+    Bench bench;
+    bench.host.wish(0, "Name=storage\n");
+    CHECK(has_line(bench.node_event(naming_on), "ID_RDMA_PORTS=2"));
+    CHECK(bench.host.count(RDMA_NLDEV_CMD_PORT_GET) == 2);
+}
+
+TEST_CASE("the first event of a device, of a port's node, tells of that port alone", "[events]")
+{
+    Bench bench;
+    bench.host.wish(0, "Name=storage\n");
+    bench.host.sys.node("infiniband_mad", "umad1", "mixed", 2);
+    const auto node = must_find(
+        find_event_target(bench.host.root, "/class/infiniband_mad/umad1", "infiniband_mad"));
+    const auto text = must(handle_node_event(bench.host.context, node, naming_on));
+    CHECK(has_line(text, "ID_RDMA_NAME=storage"));
+    CHECK(has_line(text, "ID_RDMA_PORT=2"));
+    CHECK(text.find("ID_RDMA_PORT_GUIDS") == std::string::npos);
 }
 
 TEST_CASE("without naming no event renames", "[events]")

@@ -2,7 +2,6 @@
 #include "core/naming/device_name.hpp"
 #include "core/nldev/kernel_transport.hpp"
 #include "udev-helpers/rdma_id/events.hpp"
-#include "udev-helpers/rdma_id/exit_code.hpp"
 #include "udev-helpers/rdma_id/log.hpp"
 #include "udev-helpers/rdma_id/naming/explanation.hpp"
 #include "udev-helpers/rdma_id/naming/naming_switch.hpp"
