@@ -226,11 +226,9 @@ void LinkOwners::stop_writing(const Error& error)
 
 Result<bool> LinkOwners::take(const Claim& claim)
 {
-    const Claimant& me = claim.claimant;
-    const auto key = key_of(claim.guid, me.port, me.node);
+    const auto key = key_of(claim.guid, claim.claimant.port, claim.claimant.node);
     const auto path = this->path(taken, key);
-    const auto mine = to_text(me);
-
+    const auto mine = to_text(claim.claimant);
     if (writable_) {
         const int error = make_link(mine, path);
         if (error == 0)
@@ -249,6 +247,14 @@ Result<bool> LinkOwners::take(const Claim& claim)
     // released meanwhile: whoever is first takes it
     if (writable_ && !read_link(path) && make_link(mine, path) == 0)
         return true;
+    return contest(claim, key);
+}
+
+/// Decides between a claim and the owner on record. The caller has the lock if it may write.
+Result<bool> LinkOwners::contest(const Claim& claim, const std::string& key)
+{
+    const Claimant& me = claim.claimant;
+    const auto path = this->path(taken, key);
     const auto owner = parse_claimant(read_link(path).value_or(""), me.node);
     const auto found = owner ? standing(claim.guid, *owner) : Standing::gone;
     if (!found)
@@ -264,7 +270,7 @@ Result<bool> LinkOwners::take(const Claim& claim)
         note_loss(key, claim, *owner);
         return false;
     }
-    if (const int error = replace_link(mine, path); error != 0) {
+    if (const int error = replace_link(to_text(me), path); error != 0) {
         stop_writing({error, path});
         return true;
     }

@@ -94,6 +94,7 @@ private:
     };
 
     void stop_writing(const Error& error);
+    [[nodiscard]] Result<bool> contest(const Claim& claim, const std::string& key);
     [[nodiscard]] Result<Standing> standing(uint64_t guid, const Claimant& owner);
     [[nodiscard]] Result<Standing> standing_of_port(uint64_t guid, const Claimant& owner,
                                                     const sysfs::RdmaDevice& device);
