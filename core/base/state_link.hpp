@@ -12,13 +12,14 @@
 
 namespace rdmad {
 
-/// None if there is no such link, or its target has more than 254 bytes.
+/// Returns the target of a symbolic link, nullopt if there is no such link or its target has more
+/// than 254 bytes.
 [[nodiscard]] std::optional<std::string> read_link(const std::string& path);
 
-/// Makes a symbolic link, and the two directories that it stands in if need be. 0, or an errno
-/// value: EEXIST where something is already.
+/// Makes a symbolic link, and the two directories that it stands in if need be. Returns 0 or an
+/// errno value: EEXIST if something is there already.
 int make_link(const std::string& target, const std::string& path);
-/// The same, but puts it in place of another.
+/// Does the same, but puts the link in place of another.
 int replace_link(const std::string& target, const std::string& path);
 
 /// Waits until no other process changes what several of them must agree on. Only root may open the

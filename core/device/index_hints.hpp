@@ -9,12 +9,12 @@
 
 namespace rdmad {
 
-/// Remembers which RDMA index a sysfs directory had, in a file of fixed size below /run. Only a
-/// hint: processes write it without a lock, slots collide, and directories go; whoever uses an
+/// Records which RDMA index a sysfs directory had, in a file of fixed size below /run. That is only
+/// a hint: processes write it without a lock, slots collide, and directories go; whoever uses an
 /// index asks the kernel first.
 class IndexHints {
 public:
-    /// A missing or foreign file is an empty one; it is opened when it is first needed. writable:
+    /// Opens nothing before a hint is needed. A missing or foreign file is an empty one. writable:
     /// make it, if need be, and the directory that it stands in.
     IndexHints(std::string directory, bool writable)
         : directory_(std::move(directory)), writable_(writable)

@@ -19,12 +19,12 @@ public:
     /// say rdmad.names=0.
     [[nodiscard]] bool is_on() const;
 
-    /// What was done, or why nothing was, for the user. EEXIST: an administrator's file is there,
-    /// and stays.
+    /// Each returns what was done, or why nothing was, for the user. Fails with EEXIST if an
+    /// administrator's file is there, and leaves that.
     [[nodiscard]] Result<std::string> enable() const;
     [[nodiscard]] Result<std::string> disable() const;
-    /// Who names devices, which files of administrators are in the way, and what is wrong with the
-    /// .link files.
+    /// Returns who names devices, which files of administrators are in the way, and what is wrong
+    /// with the .link files and the kernel command line.
     [[nodiscard]] std::string status() const;
 
 private:
