@@ -53,10 +53,11 @@ Result<std::string> read_file(const std::string& path, size_t max_size)
 }
 
 Result<void> replace_file(const std::string& path, const std::string& temporary,
-                          const std::string& text, Durable durable)
+                          const std::string& text, Durable durable, Existing existing)
 {
     int error = write_all(temporary, text, durable);
-    if (error == 0 && rename(temporary.c_str(), path.c_str()) < 0)
+    const unsigned flags = existing == Existing::kept ? RENAME_NOREPLACE : 0;
+    if (error == 0 && renameat2(AT_FDCWD, temporary.c_str(), AT_FDCWD, path.c_str(), flags) < 0)
         error = errno;
     if (error != 0) {
         unlink(temporary.c_str());

@@ -14,12 +14,15 @@ namespace rdmad {
 [[nodiscard]] Result<std::string> read_file(const std::string& path, size_t max_size = 65536);
 
 enum class Durable { no, yes };
+enum class Existing { replaced, kept };
 
 /// Puts a file of mode 0644, whatever the umask, in place of another, or of none, in one step;
 /// temporary is where it is written first, in the same directory, and nothing is left of it.
-/// Durable: a crash of the machine later on does not undo that.
+/// Durable: a crash of the machine later on does not undo that. Fails with EEXIST if there is
+/// another one that is to be kept.
 [[nodiscard]] Result<void> replace_file(const std::string& path, const std::string& temporary,
-                                        const std::string& text, Durable durable = Durable::no);
+                                        const std::string& text, Durable durable = Durable::no,
+                                        Existing existing = Existing::replaced);
 
 /// So that what was removed from a directory is gone after a crash, too.
 void sync_directory(const std::string& path);

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstring>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <tl/expected.hpp>
@@ -35,6 +36,31 @@ using Result = tl::expected<T, Error>;
 [[nodiscard]] inline tl::unexpected<Error> fail(int code, std::string context)
 {
     return tl::unexpected<Error>(Error{code, std::move(context)});
+}
+
+/// What a function returns if a lookup that it depends on gave nothing: the error of that, or an
+/// empty value if what was looked for is not there.
+class Missing {
+public:
+    explicit Missing(std::optional<Error> error) : error_(std::move(error)) {}
+
+    template <typename T>
+    operator Result<T>() &&
+    {
+        if (error_)
+            return tl::unexpected<Error>(std::move(*error_));
+        return Result<T>();
+    }
+
+private:
+    std::optional<Error> error_;
+};
+
+/// Passes on why a lookup gave nothing: if (!found || !*found) return missing(found);
+template <typename T>
+[[nodiscard]] Missing missing(const Result<std::optional<T>>& found)
+{
+    return Missing(found ? std::nullopt : std::optional(found.error()));
 }
 
 } // namespace rdmad

@@ -36,7 +36,7 @@ Composed none(std::string why_not)
 
 std::string prefix_of(const Place& place)
 {
-    return std::string(place.prefix.empty() ? "rdma" : place.prefix);
+    return place.prefix.empty() ? "rdma" : place.prefix;
 }
 
 /// The part that tells the functions of one PCI device apart.

@@ -50,7 +50,7 @@ struct PciPlace {
 
 /// What names are composed of.
 struct Place {
-    std::string_view prefix = {}; ///< nldev::Device::protocol, empty if the kernel tells none
+    std::string prefix = {}; ///< nldev::Device::protocol, empty if the kernel tells none
     std::optional<PciPlace> pci = {};
     /// Of the auxiliary device between the device and its PCI function: "sf" of "mlx5_core.sf.4".
     std::string auxiliary_kind = {};

@@ -36,10 +36,8 @@ struct Device {
 struct Port {
     uint32_t device_index = 0;
     uint32_t port = 0;
-    std::optional<uint8_t> state;          ///< enum ib_port_state
-    std::optional<uint8_t> physical_state; ///< enum ib_port_phys_state
-    std::optional<uint64_t> subnet_prefix; ///< ports that speak InfiniBand or OPA only
-    std::optional<uint32_t> lid;           ///< ports that speak InfiniBand or OPA only
+    std::optional<uint8_t> state;         ///< enum ib_port_state
+    std::optional<uint32_t> lid;          ///< ports that speak InfiniBand or OPA only
     std::optional<std::string> netdev;    ///< none: there is none in the caller's network namespace
     std::optional<uint32_t> netdev_index; ///< of that: it stays when that is renamed
 };

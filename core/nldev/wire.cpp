@@ -108,15 +108,12 @@ Result<Port> parse_port(Bytes payload)
     Port port;
     std::optional<uint32_t> index;
     std::optional<uint32_t> number;
-    auto outcome =
-        parse_attributes(payload, {{RDMA_NLDEV_ATTR_DEV_INDEX, &index},
-                                   {RDMA_NLDEV_ATTR_PORT_INDEX, &number},
-                                   {RDMA_NLDEV_ATTR_PORT_STATE, &port.state},
-                                   {RDMA_NLDEV_ATTR_PORT_PHYS_STATE, &port.physical_state},
-                                   {RDMA_NLDEV_ATTR_SUBNET_PREFIX, &port.subnet_prefix},
-                                   {RDMA_NLDEV_ATTR_LID, &port.lid},
-                                   {RDMA_NLDEV_ATTR_NDEV_INDEX, &port.netdev_index},
-                                   {RDMA_NLDEV_ATTR_NDEV_NAME, &port.netdev}});
+    auto outcome = parse_attributes(payload, {{RDMA_NLDEV_ATTR_DEV_INDEX, &index},
+                                              {RDMA_NLDEV_ATTR_PORT_INDEX, &number},
+                                              {RDMA_NLDEV_ATTR_PORT_STATE, &port.state},
+                                              {RDMA_NLDEV_ATTR_LID, &port.lid},
+                                              {RDMA_NLDEV_ATTR_NDEV_INDEX, &port.netdev_index},
+                                              {RDMA_NLDEV_ATTR_NDEV_NAME, &port.netdev}});
     if (outcome && (!index || !number))
         return malformed("netlink port without a device index or a port number");
     port.device_index = index.value_or(0);

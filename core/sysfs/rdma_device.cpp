@@ -52,10 +52,8 @@ Result<std::optional<RdmaDevice>> RdmaDevice::open(const Directory& root, std::s
     if (!is_component(name))
         return std::optional<RdmaDevice>();
     auto directory = root.open_below(device_path(name));
-    if (!directory)
-        return tl::unexpected<Error>(std::move(directory).error());
-    if (!*directory)
-        return std::optional<RdmaDevice>();
+    if (!directory || !*directory)
+        return missing(directory);
     return RdmaDevice(std::move(**directory));
 }
 
@@ -122,11 +120,6 @@ std::optional<std::string> RdmaDevice::driver() const
 std::optional<std::string> RdmaDevice::parent() const
 {
     return directory_.link_name("device");
-}
-
-Attribute RdmaDevice::node_description() const
-{
-    return directory_.read("node_desc");
 }
 
 } // namespace rdmad::sysfs

@@ -73,8 +73,6 @@ public:
     [[nodiscard]] std::optional<std::string> driver() const;
     /// Name of the parent device: 0000:01:00.0.
     [[nodiscard]] std::optional<std::string> parent() const;
-    /// The node description: any bytes, and any user with the right to may write it.
-    [[nodiscard]] Attribute node_description() const;
 
 private:
     explicit RdmaDevice(Directory directory) : directory_(std::move(directory)) {}

@@ -2,7 +2,7 @@
 #include "daemon/inventory/inventory.hpp"
 
 #include "core/base/text.hpp"
-#include "core/identity/identity.hpp"
+#include "core/device/snapshot.hpp"
 #include "core/sysfs/netdev.hpp"
 
 #include <algorithm>
@@ -20,12 +20,12 @@ std::optional<NodeRef> find_node(const Map& nodes, uint32_t port)
     return found == nodes.end() ? std::nullopt : std::optional(found->second);
 }
 
-Port port_of(const identity::PortIdentity& known, const sysfs::RdmaDevice& opened)
+Port port_of(const PortInfo& known, const sysfs::RdmaDevice& opened)
 {
     Port port = {.number = known.port,
                  .link_type = known.link_type,
                  .guid = known.guid,
-                 .state = std::string(identity::state_name(known.state)),
+                 .state = std::string(state_name(known.state)),
                  .netdev = known.netdev.value_or(""),
                  .netdev_index = known.netdev_index.value_or(0)};
     // what is not active is not asked: a table without an address has to be read to its end
@@ -34,18 +34,19 @@ Port port_of(const identity::PortIdentity& known, const sysfs::RdmaDevice& opene
     return port;
 }
 
-Device device_of(identity::DeviceIdentity known, const sysfs::RdmaDevice& opened)
+Device device_of(const Snapshot& snapshot)
 {
+    const auto& known = snapshot.info;
     Device device = {.index = known.device.index,
                      .name = known.device.name,
                      .driver = known.driver.value_or(""),
                      .node_guid = known.device.node_guid,
                      .sys_image_guid = known.device.sys_image_guid,
-                     .node_type = std::string(identity::node_type_name(known.device.node_type)),
-                     .protocol = std::string(identity::protocol_of(known)),
+                     .node_type = std::string(node_type_name(known.device.node_type)),
+                     .protocol = std::string(known.protocol()),
                      .firmware = known.device.fw_version.value_or("")};
     for (const auto& port : known.ports)
-        device.ports.push_back(port_of(port, opened));
+        device.ports.push_back(port_of(port, snapshot.target.device));
     return device;
 }
 
@@ -283,18 +284,10 @@ bool Inventory::is_outdated(const Record& record, const Device& device)
 
 Result<std::optional<Device>> Inventory::look_at(uint32_t index)
 {
-    auto found = identity::find_by_index(client_, root_, index);
-    if (!found)
-        return tl::unexpected<Error>(std::move(found).error());
-    if (!*found)
-        return std::optional<Device>();
-    auto& [opened, answer] = **found;
-    auto known = identity::identify(client_, root_, opened, std::move(answer));
-    if (!known)
-        return tl::unexpected<Error>(std::move(known).error());
-    if (!*known)
-        return std::optional<Device>();
-    auto device = device_of(std::move(**known), opened);
+    const auto snapshot = take_snapshot(client_, root_, index);
+    if (!snapshot || !*snapshot)
+        return missing(snapshot);
+    auto device = device_of(**snapshot);
     // one that hangs on nothing has its driver's name with ib_uverbs only: it is the same without
     if (const auto before = devices_.find(index); device.driver.empty() && before != devices_.end())
         device.driver = before->second.driver;

@@ -2,9 +2,9 @@
 #include "daemon/supervisor/removals.hpp"
 
 #include "core/base/file.hpp"
+#include "core/base/state_link.hpp"
 #include "core/base/text.hpp"
 
-#include <array>
 #include <cerrno>
 #include <sys/stat.h>
 #include <unistd.h>
@@ -49,11 +49,8 @@ std::vector<uint32_t> Removals::expected() const
 
 std::optional<uint64_t> Removals::when(uint32_t index, const std::string& node) const
 {
-    std::array<char, 32> target = {};
-    const ssize_t size = readlink((path(index) + "/" + node).c_str(), target.data(), target.size());
-    if (size <= 0)
-        return std::nullopt;
-    return text::parse_u64({target.data(), static_cast<size_t>(size)});
+    const auto text = read_link(path(index) + "/" + node);
+    return text ? text::parse_u64(*text) : std::nullopt;
 }
 
 } // namespace rdmad

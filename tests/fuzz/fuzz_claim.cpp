@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 #include "tests/fuzz/fuzz.hpp"
-#include "udev-helpers/rdma_id/claims.hpp"
+#include "udev-helpers/rdma_id/link_owners.hpp"
 
 #include <algorithm>
 #include <cctype>
@@ -11,7 +11,6 @@ namespace rdmad::fuzz {
 
 namespace {
 
-using rdma_id::Node;
 using rdma_id::parse_claimant;
 using rdma_id::parse_mark;
 

@@ -3,13 +3,13 @@
 #include "core/naming/links.hpp"
 #include "tests/fuzz/fuzz.hpp"
 #include "tests/fuzz/oracle.hpp"
-#include "udev-helpers/rdma_id/properties.hpp"
+#include "udev-helpers/rdma_id/output.hpp"
 
 #include <algorithm>
 #include <cstring>
 #include <map>
 
-// The input is an Identity: numbers in the machine's order, texts up to a NUL, for neither netlink
+// The input is a DeviceInfo: numbers in the machine's order, texts up to a NUL, for neither netlink
 // nor sysfs gives one with a NUL inside. make_corpus writes the same format.
 
 namespace rdmad::fuzz {
@@ -53,10 +53,10 @@ std::optional<T> if_set(unsigned flags, unsigned bit, T value)
     return flags & 1U << bit ? std::optional<T>(std::move(value)) : std::nullopt;
 }
 
-PortIdentity take_port(Source& source)
+PortInfo take_port(Source& source)
 {
     const unsigned flags = source.number<uint8_t>();
-    PortIdentity port;
+    PortInfo port;
     port.port = source.number<uint8_t>();
     port.link_type = static_cast<naming::LinkType>(source.number<uint8_t>() % 7);
     port.guid = if_set(flags, 0, source.number<uint64_t>());
@@ -65,12 +65,12 @@ PortIdentity take_port(Source& source)
     return port;
 }
 
-Identity take_identity(Source& source)
+DeviceInfo take_info(Source& source)
 {
     const unsigned flags = source.number<uint8_t>();
-    Identity identity;
-    identity.node = static_cast<Node>(source.number<uint8_t>() % 4);
-    auto& device = identity.device;
+    DeviceInfo info;
+    info.node = static_cast<Node>(source.number<uint8_t>() % 4);
+    auto& device = info.device;
     device.index = source.number<uint32_t>();
     device.port_count = source.number<uint8_t>();
     device.node_guid = source.number<uint64_t>();
@@ -80,29 +80,29 @@ Identity take_identity(Source& source)
     device.protocol = if_set(flags, 1, source.text());
     device.fw_version = if_set(flags, 2, source.text());
     device.parent_name = if_set(flags, 3, source.text());
-    identity.driver = if_set(flags, 4, source.text());
-    identity.sysname = source.text();
-    while (!source.is_used_up() && identity.ports.size() < 16)
-        identity.ports.push_back(take_port(source));
-    return identity;
+    info.driver = if_set(flags, 4, source.text());
+    info.sysname = source.text();
+    while (!source.is_used_up() && info.ports.size() < 16)
+        info.ports.push_back(take_port(source));
+    return info;
 }
 
-/// As names_of() makes them, with every claim won.
-Names all_names(const Identity& identity)
+/// As claim_links() makes them, with every claim won.
+NodeLinks all_links(const DeviceInfo& info)
 {
-    Names names;
-    const auto node = to_string(identity.node);
-    for (const auto& port : identity.ports) {
+    NodeLinks links;
+    const auto node = to_string(info.node);
+    for (const auto& port : info.ports) {
         if (port.guid) {
-            names.links.push_back(naming::port_link(*port.guid, node));
-            names.aliases.push_back(naming::port_alias(*port.guid, node));
+            links.paths.push_back(naming::port_link(*port.guid, node));
+            links.aliases.push_back(naming::port_alias(*port.guid, node));
         }
     }
-    if (identity.node == Node::uverbs && names.links.empty()) {
-        names.links.push_back(naming::node_link(identity.device.node_guid));
-        names.aliases.push_back(naming::node_alias(identity.device.node_guid));
+    if (info.node == Node::uverbs && links.paths.empty()) {
+        links.paths.push_back(naming::node_link(info.device.node_guid));
+        links.aliases.push_back(naming::node_alias(info.device.node_guid));
     }
-    return names;
+    return links;
 }
 
 /// The keys, and whether the value is a list, with blanks between its words.
@@ -160,30 +160,30 @@ void require_value(const std::map<std::string, std::string>& found, const char* 
         require(unescape(property->second) == text, "a property is the value");
 }
 
-void check_properties(const Identity& identity, const Names& names)
+void check_properties(const DeviceInfo& info, const NodeLinks& links)
 {
-    const auto& device = identity.device;
-    const auto found = read_properties(format_properties(identity, names));
+    const auto& device = info.device;
+    const auto found = read_properties(format_properties(info, links));
     require_value(found, "ID_RDMA_INDEX", std::to_string(device.index));
     require_value(found, "ID_RDMA_NAME", device.name);
-    require_value(found, "ID_RDMA_DRIVER", identity.driver.value_or(""));
+    require_value(found, "ID_RDMA_DRIVER", info.driver.value_or(""));
     require_value(found, "ID_RDMA_FW", device.fw_version.value_or(""));
     require_value(found, "ID_RDMA_SMI_PARENT", device.parent_name.value_or(""));
-    if (identity.ports.size() == 1)
-        require_value(found, "ID_RDMA_NETDEV", identity.ports[0].netdev.value_or(""));
-    if (identity.node == Node::device)
+    if (info.ports.size() == 1)
+        require_value(found, "ID_RDMA_NETDEV", info.ports[0].netdev.value_or(""));
+    if (info.node == Node::device)
         require(!found.contains("ID_RDMA_DEVLINKS") && !found.contains("ID_RDMA_ALIASES") &&
                     !found.contains("SYSTEMD_ALIAS"),
                 "an RDMA device has no links");
     for (const auto* list : {"ID_RDMA_PORT_GUIDS", "ID_RDMA_LINK_TYPES"})
         if (const auto property = found.find(list); property != found.end())
-            require(text::split(property->second, ' ').size() == identity.ports.size(),
+            require(text::split(property->second, ' ').size() == info.ports.size(),
                     "a list has a word for each port");
 }
 
-void check_json(const Identity& identity, const Names& names)
+void check_json(const DeviceInfo& info, const NodeLinks& links)
 {
-    const auto output = format_json(identity, names);
+    const auto output = format_json(info, links);
     const auto json = read_json(output);
     require(json && output.ends_with("}\n"), "one JSON object in one line");
     require(json->top_level_keys == std::vector<std::string>{"index", "name", "node", "driver",
@@ -191,18 +191,18 @@ void check_json(const Identity& identity, const Names& names)
                                                              "sysImageGuid", "firmware", "ports",
                                                              "links", "aliases"},
             "only keys that rdma_id(8) knows, in order");
-    if (!identity.device.name.empty() && decode_utf8(identity.device.name))
-        require(json->strings[0] == identity.device.name, "the name is in the object as it is");
+    if (!info.device.name.empty() && decode_utf8(info.device.name))
+        require(json->strings[0] == info.device.name, "the name is in the object as it is");
 }
 
-void check_summary(const Identity& identity, const Names& names)
+void check_summary(const DeviceInfo& info, const NodeLinks& links)
 {
-    const auto output = format_summary(identity, names);
+    const auto output = format_summary(info, links);
     require(output.ends_with("\n"), "the last line ends in a line break");
     auto characters = decode_utf8(output);
     require(characters.has_value(), "the summary is UTF-8");
     const auto lines = std::count(output.begin(), output.end(), '\n');
-    require(static_cast<size_t>(lines) == 1 + identity.ports.size() + names.links.size(),
+    require(static_cast<size_t>(lines) == 1 + info.ports.size() + links.paths.size(),
             "a line for the device, for each port and for each link");
     std::erase(*characters, U'\n');
     require(!has_control_character(*characters), "the summary is safe for a terminal");
@@ -213,11 +213,11 @@ void check_summary(const Identity& identity, const Names& names)
 void run_one(std::string_view input)
 {
     Source source(input);
-    const auto identity = take_identity(source);
-    const auto names = all_names(identity);
-    check_properties(identity, names);
-    check_json(identity, names);
-    check_summary(identity, names);
+    const auto info = take_info(source);
+    const auto links = all_links(info);
+    check_properties(info, links);
+    check_json(info, links);
+    check_summary(info, links);
 }
 
 } // namespace rdmad::fuzz

@@ -103,7 +103,6 @@ void check_port(Bytes payload)
     require_number(port->device_index, payload, RDMA_NLDEV_ATTR_DEV_INDEX);
     require_number(port->port, payload, RDMA_NLDEV_ATTR_PORT_INDEX);
     require_optional(port->state, payload, RDMA_NLDEV_ATTR_PORT_STATE);
-    require_optional(port->subnet_prefix, payload, RDMA_NLDEV_ATTR_SUBNET_PREFIX);
     require_optional(port->lid, payload, RDMA_NLDEV_ATTR_LID);
     require_optional(port->netdev, payload, RDMA_NLDEV_ATTR_NDEV_NAME);
     require_optional(port->netdev_index, payload, RDMA_NLDEV_ATTR_NDEV_INDEX);

@@ -32,7 +32,7 @@ def portions(rules):
 
 
 def printed(source):
-    """Returns the keys that properties.cpp prints; those of links are one stem with a number behind it."""
+    """Returns the keys that output.cpp prints; those of links are one stem with a number behind it."""
     keys = set(re.findall(r'"((?:ID_RDMA|SYSTEMD)_[A-Z_]+)"', source))
     assert 'ID_RDMA_DEVLINKS' in keys and len(keys) > 10, keys
     return keys
@@ -52,7 +52,7 @@ def mistakes(rules, source):
 
 def main(root):
     rules = read(root, 'rules', '61-rdmad-id.rules')
-    source = read(root, 'udev-helpers', 'rdma_id', 'properties.cpp')
+    source = read(root, 'udev-helpers', 'rdma_id', 'output.cpp')
     # a test that finds nothing proves something only if it can find something
     assert list(mistakes(rules.replace('IMPORT{db}="ID_RDMA_FW"', ''), source))
     assert list(mistakes(rules, source.replace('"ID_RDMA_FW"', '"ID_RDMA_FIRMWARE"')))

@@ -41,12 +41,12 @@ public:
     sysfs::Directory root = sys.root();
     rdma_id::Paths paths = {image.path("run/rdmad"), image.path("run/udev"), image.path("dev/log"),
                             image.path()};
-    rdma_id::IndexHints hints{paths.rdmad, true};
+    Finder finder{client, root, {paths.rdmad, true}};
     rdma_id::EventProperties event = [this](const std::string& key) {
         const auto found = properties.find(key);
         return found == properties.end() ? std::nullopt : std::optional(found->second);
     };
-    rdma_id::Context context = {client, root, hints, paths, event};
+    rdma_id::Context context = {client, root, finder, paths, event};
 
 private:
     unsigned renames_to_failure_ = 0;

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 #include "tests/support/fixture_tree.hpp"
 #include "tests/support/must.hpp"
-#include "udev-helpers/rdma_id/decision.hpp"
+#include "udev-helpers/rdma_id/naming/decision.hpp"
+#include "udev-helpers/rdma_id/naming/link_files.hpp"
 
 using namespace rdmad;
 using namespace rdmad::rdma_id;
@@ -21,11 +22,11 @@ const std::string function = "devices/pci0000:00/0000:03:00.0";
 /// A RoCE adapter with one port, on PCI, and what there is to decide by.
 struct Bench {
     FixtureTree tree;
-    Identity identity;
+    DeviceInfo info;
     NameRecords records{tree.path("run/rdmad")};
     config::Facts host = {};
     std::optional<Scheme> asked = {};
-    std::optional<LinkFiles> files = {};
+    std::optional<NamingInput> input = {}; ///< of the last decision, which points into it
 
     Bench()
     {
@@ -33,8 +34,8 @@ struct Bench {
         tree.link("class/infiniband/mlx5_0/device", "../../../" + function);
         add_function(function, "0000:03:00.0");
         tree.file("class/net/ens3np0/phys_port_name", "p0\n");
-        identity.driver = "mlx5_core";
-        auto& device = identity.device;
+        info.driver = "mlx5_core";
+        auto& device = info.device;
         device.index = 4;
         device.name = "mlx5_0";
         device.port_count = 1;
@@ -42,10 +43,10 @@ struct Bench {
         device.sys_image_guid = UINT64_C(0x506b4b0300a1b2c0);
         device.node_type = 1;
         device.protocol = "roce";
-        identity.ports = {{.port = 1,
-                           .link_type = LinkType::roce,
-                           .guid = UINT64_C(0x526b4bfffea1b2c3),
-                           .netdev = "ens3np0"}};
+        info.ports = {{.port = 1,
+                       .link_type = LinkType::roce,
+                       .guid = UINT64_C(0x526b4bfffea1b2c3),
+                       .netdev = "ens3np0"}};
     }
     void add_function(const std::string& path, const std::string& address) const
     {
@@ -63,8 +64,8 @@ struct Bench {
     }
     void is_called(const std::string& name)
     {
-        tree.rename("class/infiniband/" + identity.device.name, "class/infiniband/" + name);
-        identity.device.name = name;
+        tree.rename("class/infiniband/" + info.device.name, "class/infiniband/" + name);
+        info.device.name = name;
     }
     /// A virtual function of the adapter, on the next bus.
     void is_virtual() const
@@ -81,11 +82,15 @@ struct Bench {
 
     Decision decide()
     {
-        files.emplace(tree.path());
         const auto root = tree.root();
-        const auto device = must_find(sysfs::RdmaDevice::open(root, identity.device.name));
-        return decide_name({root, *files, host, records, asked, tree.path("run/udev")}, device,
-                           identity);
+        const Snapshot device = {must_find(find_device_target(root, info.device.name)), info};
+        input.emplace(NamingInput{root,
+                                  read_link_files(tree.path()),
+                                  records,
+                                  host,
+                                  {.scheme = asked},
+                                  tree.path("run/udev")});
+        return decide_name(*input, device);
     }
     List candidates()
     {
@@ -198,10 +203,10 @@ TEST_CASE("a file does not match by what another device is", "[decision]")
 TEST_CASE("a file matches by any port", "[decision]")
 {
     Bench bench;
-    bench.identity.ports.push_back({.port = 2,
-                                    .link_type = LinkType::infiniband,
-                                    .guid = UINT64_C(0x526b4bfffea1b2c4),
-                                    .netdev = "ib1"});
+    bench.info.ports.push_back({.port = 2,
+                                .link_type = LinkType::infiniband,
+                                .guid = UINT64_C(0x526b4bfffea1b2c4),
+                                .netdev = "ib1"});
     CHECK(bench.matches(GENERATE("PortGUID=526b4bfffea1b2c3", "PortGUID=526b4bfffea1b2c4",
                                  "LinkType=roce", "LinkType=infiniband", "NetDev=ens3np0",
                                  "NetDev=ib1")));
@@ -218,8 +223,8 @@ TEST_CASE("a file matches by what the machine is", "[decision]")
 TEST_CASE("what a device does not have matches nothing", "[decision]")
 {
     Bench bench;
-    bench.identity.driver = std::nullopt;
-    bench.identity.ports = {{.port = 1, .link_type = LinkType::roce}};
+    bench.info.driver = std::nullopt;
+    bench.info.ports = {{.port = 1, .link_type = LinkType::roce}};
     bench.tree.remove("class/infiniband/mlx5_0/device");
     bench.tree.directory("class/infiniband/mlx5_0");
     const auto line = GENERATE("Driver=*", "Path=*", "PortGUID=*", "NetDev=*");
@@ -230,8 +235,8 @@ TEST_CASE("what a device does not have matches nothing", "[decision]")
 TEST_CASE("a GUID that is not set matches nothing", "[decision]")
 {
     Bench bench;
-    bench.identity.device.node_guid = 0;
-    bench.identity.device.sys_image_guid = 0;
+    bench.info.device.node_guid = 0;
+    bench.info.device.sys_image_guid = 0;
     const auto line = GENERATE("NodeGUID=*", "SysImageGUID=*");
     CAPTURE(line);
     CHECK_FALSE(bench.matches(line));
@@ -260,7 +265,7 @@ TEST_CASE("a name that a user chose stays", "[decision]")
 {
     Bench bench;
     bench.links("NamePolicy=path guid\nName=x\n");
-    bench.identity.device.name_assign_type = uint8_t{1};
+    bench.info.device.name_assign_type = uint8_t{1};
     CHECK_FALSE(bench.decide().keeps.empty());
     CHECK(bench.candidates().empty());
 }
@@ -268,7 +273,7 @@ TEST_CASE("a name that a user chose stays", "[decision]")
 TEST_CASE("a name that a user chose stays without a file as well", "[decision]")
 {
     Bench bench;
-    bench.identity.device.name_assign_type = uint8_t{1};
+    bench.info.device.name_assign_type = uint8_t{1};
     CHECK(bench.decide().file == nullptr);
     CHECK(bench.candidates().empty());
 }
@@ -277,7 +282,7 @@ TEST_CASE("a name of the kernel, or of nobody knows whom, does not stay", "[deci
 {
     Bench bench;
     bench.links("Name=x\n");
-    bench.identity.device.name_assign_type =
+    bench.info.device.name_assign_type =
         GENERATE(as<std::optional<uint8_t>>(), std::nullopt, uint8_t{0});
     CHECK(bench.decide().keeps.empty());
     CHECK(bench.candidates() == List{"x"});
@@ -384,7 +389,7 @@ TEST_CASE("names are tried in the order of the policies, and Name= after them", 
 TEST_CASE("Name= that gives nothing says why", "[decision]")
 {
     Bench bench;
-    bench.identity.ports[0].netdev = std::nullopt;
+    bench.info.ports[0].netdev = std::nullopt;
     bench.links("Name=x%N\n");
     const auto decision = bench.decide();
     REQUIRE(policies_of(decision) == List{"Name="});
@@ -423,11 +428,11 @@ TEST_CASE("a specifier stands for what the device is", "[decision]")
 TEST_CASE("a specifier without a value gives no name", "[decision]")
 {
     Bench bench;
-    bench.identity.driver = std::nullopt;
-    bench.identity.device.protocol = std::nullopt;
-    bench.identity.device.node_guid = 0;
-    bench.identity.ports[0].guid = std::nullopt;
-    bench.identity.ports[0].netdev = std::nullopt;
+    bench.info.driver = std::nullopt;
+    bench.info.device.protocol = std::nullopt;
+    bench.info.device.node_guid = 0;
+    bench.info.ports[0].guid = std::nullopt;
+    bench.info.ports[0].netdev = std::nullopt;
     const auto specifier = GENERATE("%D", "%x", "%n", "%g", "%N", "%l");
     CAPTURE(specifier);
     bench.links("Name=a"s + specifier + "\n");
@@ -437,11 +442,11 @@ TEST_CASE("a specifier without a value gives no name", "[decision]")
 TEST_CASE("of two ports specifiers stand for the first, or nothing", "[decision]")
 {
     Bench bench;
-    bench.identity.device.port_count = 2;
-    bench.identity.ports.push_back({.port = 2,
-                                    .link_type = LinkType::infiniband,
-                                    .guid = UINT64_C(0x526b4bfffea1b2c4),
-                                    .netdev = "ib1"});
+    bench.info.device.port_count = 2;
+    bench.info.ports.push_back({.port = 2,
+                                .link_type = LinkType::infiniband,
+                                .guid = UINT64_C(0x526b4bfffea1b2c4),
+                                .netdev = "ib1"});
     bench.links("Name=a%t-%g\n");
     CHECK(bench.candidates() == List{"aroce-526b4bfffea1b2c3"});
     bench.links("Name=a"s + GENERATE("%N", "%l") + "\n");
@@ -451,9 +456,9 @@ TEST_CASE("of two ports specifiers stand for the first, or nothing", "[decision]
 TEST_CASE("the port GUID of a name is the first port's, not the first that is set", "[decision]")
 {
     Bench bench;
-    bench.identity.device.port_count = 2;
-    bench.identity.ports[0].guid = std::nullopt;
-    bench.identity.ports.push_back({.port = 2, .guid = UINT64_C(0x526b4bfffea1b2c4)});
+    bench.info.device.port_count = 2;
+    bench.info.ports[0].guid = std::nullopt;
+    bench.info.ports.push_back({.port = 2, .guid = UINT64_C(0x526b4bfffea1b2c4)});
     bench.links("Name=a%g\n");
     CHECK(bench.candidates().empty());
 }

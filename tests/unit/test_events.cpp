@@ -1,11 +1,13 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
+#include "core/device/name_records.hpp"
 #include "core/naming/device_name.hpp"
 #include "tests/support/fake_host.hpp"
 #include "tests/support/must.hpp"
 #include "udev-helpers/rdma_id/events.hpp"
-#include "udev-helpers/rdma_id/name_records.hpp"
+#include "udev-helpers/rdma_id/naming/explanation.hpp"
 
 #include <cerrno>
+#include <rdma/rdma_netlink.h>
 
 using namespace rdmad;
 using namespace rdmad::rdma_id;
@@ -28,22 +30,22 @@ struct Bench {
         host.sys.file("class/infiniband_verbs/uverbs0/dev", "231:192\n");
         host.properties["ACTION"] = "add";
     }
-    [[nodiscard]] Subject node() const
+    [[nodiscard]] Target node() const
     {
         return must_find(
-            subject_of_event(host.root, "/class/infiniband_verbs/uverbs0", "infiniband_verbs"));
+            find_event_target(host.root, "/class/infiniband_verbs/uverbs0", "infiniband_verbs"));
     }
-    [[nodiscard]] Subject device() const
+    [[nodiscard]] Target device() const
     {
-        return must_find(subject_of_device(host.root, host.name_of(0)));
+        return must_find(find_device_target(host.root, host.name_of(0)));
     }
     [[nodiscard]] std::string device_event(const NamingMode& naming)
     {
-        return must(follow_device_event(host.context, device(), naming, Load::nothing));
+        return must(handle_device_event(host.context, device(), naming, Load::nothing));
     }
     [[nodiscard]] std::string node_event(const NamingMode& naming)
     {
-        return must(follow_node_event(host.context, node(), naming));
+        return must(handle_node_event(host.context, node(), naming));
     }
     /// Returns true if udev was told to process the node again.
     [[nodiscard]] bool has_refreshed() const
@@ -73,6 +75,27 @@ TEST_CASE("the event of a node names its device before it reads the name", "[eve
     CHECK(bench.records.find(bench.id).value().given == "storage");
 }
 
+TEST_CASE("the first event of a device asks for its ports once", "[events]")
+{
+    Bench bench;
+    bench.host.wish(0, "Name=storage\n");
+    CHECK(has_line(bench.node_event(naming_on), "ID_RDMA_PORTS=2"));
+    CHECK(bench.host.count(RDMA_NLDEV_CMD_PORT_GET) == 2);
+}
+
+TEST_CASE("the first event of a device, of a port's node, tells of that port alone", "[events]")
+{
+    Bench bench;
+    bench.host.wish(0, "Name=storage\n");
+    bench.host.sys.node("infiniband_mad", "umad1", "mixed", 2);
+    const auto node = must_find(
+        find_event_target(bench.host.root, "/class/infiniband_mad/umad1", "infiniband_mad"));
+    const auto text = must(handle_node_event(bench.host.context, node, naming_on));
+    CHECK(has_line(text, "ID_RDMA_NAME=storage"));
+    CHECK(has_line(text, "ID_RDMA_PORT=2"));
+    CHECK(text.find("ID_RDMA_PORT_GUIDS") == std::string::npos);
+}
+
 TEST_CASE("without naming no event renames", "[events]")
 {
     Bench bench;
@@ -96,7 +119,7 @@ TEST_CASE("a device that another event renamed meanwhile is being renamed, too",
     const auto device = bench.device();
     REQUIRE(bench.host.client.rename(0, "storage").has_value());
     bench.records.write(bench.id, {"mixed", "storage"});
-    CHECK(must(follow_device_event(bench.host.context, device, naming_on, Load::nothing)) ==
+    CHECK(must(handle_device_event(bench.host.context, device, naming_on, Load::nothing)) ==
           "ID_RENAMING=1\n");
 }
 
@@ -172,8 +195,8 @@ TEST_CASE("a device that is gone has no properties", "[events]")
     const auto device = bench.device();
     bench.host.remove(0);
     bench.host.sys.remove("class/infiniband/mixed");
-    CHECK(must(follow_node_event(bench.host.context, node, naming_on)).empty());
-    CHECK(must(follow_device_event(bench.host.context, device, naming_on, Load::nothing)).empty());
+    CHECK(must(handle_node_event(bench.host.context, node, naming_on)).empty());
+    CHECK(must(handle_device_event(bench.host.context, device, naming_on, Load::nothing)).empty());
 }
 
 TEST_CASE("a removal leaves its time where rdmad asks for it", "[events]")
@@ -184,10 +207,10 @@ TEST_CASE("a removal leaves its time where rdmad asks for it", "[events]")
                              {"DEVPATH", "/devices/x/infiniband_verbs/uverbs0"},
                              {"ID_RDMA_INDEX", "0"}};
     const auto& host = bench.host;
-    CHECK(follow_removal(host.root, host.paths, host.event));
+    CHECK(handle_removal(host.root, host.paths, host.event));
     CHECK_FALSE(host.image.exists("run/rdmad/bound"));
     host.image.directory("run/rdmad/bound/0");
-    CHECK(follow_removal(host.root, host.paths, host.event));
+    CHECK(handle_removal(host.root, host.paths, host.event));
     CHECK(std::stoull(host.image.target("run/rdmad/bound/0/uverbs0")) > 0);
 }
 
@@ -200,7 +223,7 @@ TEST_CASE("the removal of a device takes the record of its name away", "[events]
                              {"SUBSYSTEM", "infiniband"},
                              {"DEVPATH", "/devices/x/infiniband/gone"},
                              {"ID_RDMA_INDEX", "0"}};
-    CHECK(follow_removal(bench.host.root, bench.host.paths, bench.host.event));
+    CHECK(handle_removal(bench.host.root, bench.host.paths, bench.host.event));
     CHECK_FALSE(bench.records.find({0, 1}).has_value());
     CHECK(bench.records.find(bench.id).has_value());
 }
@@ -211,19 +234,17 @@ TEST_CASE("the removal of a device of which udev recorded nothing asks for a swe
     bench.host.properties = {{"ACTION", "remove"},
                              {"SUBSYSTEM", "infiniband"},
                              {"DEVPATH", "/devices/x/infiniband/renamed"}};
-    CHECK_FALSE(follow_removal(bench.host.root, bench.host.paths, bench.host.event));
+    CHECK_FALSE(handle_removal(bench.host.root, bench.host.paths, bench.host.event));
     bench.host.properties["SUBSYSTEM"] = "infiniband_mad";
     bench.host.properties["DEVPATH"] = "/devices/x/infiniband_mad/umad0";
-    CHECK(follow_removal(bench.host.root, bench.host.paths, bench.host.event));
+    CHECK(handle_removal(bench.host.root, bench.host.paths, bench.host.event));
 }
 
 TEST_CASE("a user is told what name a device would get", "[events]")
 {
     Bench bench;
     bench.host.wish(0, "Name=opa\n");
-    const auto explain = [&] {
-        return must(describe(bench.host.context, {.test_link = true}, bench.device()));
-    };
+    const auto explain = [&] { return must(explain_name(bench.host.context, bench.device())); };
     CHECK(has_line(explain(), "opa is taken: the device with index 1 keeps it."));
     bench.host.wish(1, "Name=siw\n");
     bench.host.wish(3, "Name=free\n");

@@ -91,3 +91,17 @@ TEST_CASE("a file that cannot be replaced stays, and the error names it", "[file
     CHECK(replace_file(tree.path("folder/c"), tree.path("folder/.new"), "x").error().code == ELOOP);
     CHECK(read_file(path + "/b").value().empty());
 }
+
+TEST_CASE("a file that is to be kept is not replaced", "[file]")
+{
+    const FixtureTree tree;
+    tree.directory("folder");
+    const auto path = tree.path("folder/a");
+    const auto write = [&](const std::string& text) {
+        return replace_file(path, tree.path("folder/.new"), text, Durable::no, Existing::kept);
+    };
+    REQUIRE(write("one"));
+    CHECK(write("two").error().code == EEXIST);
+    CHECK(read_file(path).value() == "one");
+    CHECK(names_in(tree.path("folder")) == std::vector<std::string>{"a"});
+}

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 #include "tests/catch.hpp"
 #include "tests/support/fixture_tree.hpp"
-#include "udev-helpers/rdma_id/host_facts.hpp"
+#include "udev-helpers/rdma_id/naming/host_facts.hpp"
 
 #include <map>
 

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
+#include "core/device/index_hints.hpp"
 #include "tests/catch.hpp"
 #include "tests/support/fixture_tree.hpp"
-#include "udev-helpers/rdma_id/index_hints.hpp"
 
-using namespace rdmad::rdma_id;
+using namespace rdmad;
 using namespace rdmad::test;
 
 TEST_CASE("a hint is found again, by another process as well", "[index_hints]")

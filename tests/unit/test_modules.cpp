@@ -20,18 +20,18 @@ struct Bench {
     CapturedKernel kernel{"7.2"};
     nldev::Client client{kernel};
     sysfs::Directory root = sys.root();
-    Identity identity;
+    DeviceInfo info;
 
     Bench()
     {
-        identity.device.index = 0;
-        identity.ports = {{.port = 1, .link_type = LinkType::roce},
-                          {.port = 2, .link_type = LinkType::infiniband}};
+        info.device.index = 0;
+        info.ports = {{.port = 1, .link_type = LinkType::roce},
+                      {.port = 2, .link_type = LinkType::infiniband}};
     }
     /// What the kernel was asked about.
     std::vector<std::string> asked(Load load)
     {
-        CHECK(error_of(load_modules(client, root, identity, load, lists.path("modules"))) == 0);
+        CHECK(error_of(load_modules(client, root, info, load, lists.path("modules"))) == 0);
         std::vector<std::string> types;
         for (const auto& request : kernel.sent()) {
             CHECK(request.command == RDMA_NLDEV_CMD_GET_CHARDEV);
@@ -86,14 +86,14 @@ TEST_CASE("a module that is loaded already is not asked for", "[modules]")
 TEST_CASE("a device without a managed port needs no ib_umad", "[modules]")
 {
     Bench bench;
-    bench.identity.ports.pop_back();
+    bench.info.ports.pop_back();
     CHECK(bench.asked(Load::needed) == Types{"uverbs"});
 }
 
 TEST_CASE("an OPA port needs ib_umad", "[modules]")
 {
     Bench bench;
-    bench.identity.ports = {{.port = 1, .link_type = LinkType::opa}};
+    bench.info.ports = {{.port = 1, .link_type = LinkType::opa}};
     CHECK(bench.asked(Load::needed) == Types{"uverbs", "umad/1"});
 }
 
@@ -145,6 +145,5 @@ TEST_CASE("an error of the kernel is passed on by the loading of modules", "[mod
 {
     Bench bench;
     bench.kernel.fail_next_send(EPERM);
-    CHECK(error_of(load_modules(bench.client, bench.root, bench.identity, Load::needed, "")) ==
-          EPERM);
+    CHECK(error_of(load_modules(bench.client, bench.root, bench.info, Load::needed, "")) == EPERM);
 }

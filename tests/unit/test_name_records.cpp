@@ -1,19 +1,24 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
+#include "core/base/state_link.hpp"
+#include "core/device/name_records.hpp"
 #include "core/sysfs/rdma_device.hpp"
 #include "tests/catch.hpp"
 #include "tests/support/fixture_tree.hpp"
-#include "udev-helpers/rdma_id/name_records.hpp"
-#include "udev-helpers/rdma_id/state_link.hpp"
 
 #include <cerrno>
 
-using namespace rdmad::rdma_id;
+using namespace rdmad;
 using namespace rdmad::test;
 using namespace std::string_literals;
 
 namespace {
 
 using List = std::vector<std::string>;
+
+bool is_first(uint32_t index)
+{
+    return index == 0;
+}
 
 struct Bench {
     FixtureTree run;
@@ -75,7 +80,7 @@ TEST_CASE("what is gone is forgotten, and the rest is known", "[name_records]")
     bench.records.write({0, 1}, {"mlx5_2", "ibp2s0"});
     bench.records.write({0, 2}, {"mlx5_3", "ibp1s0"});
     bench.records.write({10, 1}, {"mlx5_4", "ibp3s0"});
-    bench.records.forget_gone(0, root);
+    bench.records.forget_gone(root, is_first);
     CHECK(bench.records.find({0, there}).has_value());
     CHECK(bench.records.find({0, kept}).has_value());
     CHECK_FALSE(bench.records.find({0, 1}).has_value());
@@ -153,7 +158,7 @@ TEST_CASE("where nothing can be written nothing is recorded", "[name_records]")
     const Bench bench;
     bench.run.file("rdmad", "not a directory");
     bench.records.write({0, 0}, {"mlx5_0", "ibp1s0"});
-    bench.records.forget_gone(0, FixtureTree().root());
+    bench.records.forget_gone(FixtureTree().root(), is_first);
     CHECK(bench.of(0) == "nothing");
     CHECK(bench.run.read("rdmad") == "not a directory");
 }

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 #include "tests/support/fixture_tree.hpp"
 #include "tests/support/must.hpp"
-#include "udev-helpers/rdma_id/naming_switch.hpp"
+#include "udev-helpers/rdma_id/naming/naming_switch.hpp"
 
 #include <cerrno>
 #include <csignal>

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
+#include "core/device/name_records.hpp"
 #include "tests/support/fake_host.hpp"
 #include "tests/support/must.hpp"
 #include "tests/support/open_hook.hpp"
-#include "udev-helpers/rdma_id/ensure_name.hpp"
-#include "udev-helpers/rdma_id/name_records.hpp"
+#include "udev-helpers/rdma_id/naming/ensure_name.hpp"
 #include "udev-helpers/rdma_id/net_event.hpp"
 
 #include <chrono>
@@ -44,7 +44,7 @@ struct Bench {
     }
     [[nodiscard]] std::string follow()
     {
-        return must(follow_net_event(host.context, "/" + netdev, true));
+        return must(handle_net_event(host.context, "/" + netdev, true));
     }
 };
 
@@ -182,7 +182,7 @@ TEST_CASE("nodes whose records have another GUID or network device follow a netw
             "E:ID_RDMA_INDEX=0\nE:ID_RDMA_NAME=mixed\nE:ID_RDMA_PORT_GUIDS=" + guids + "\n";
         image.file("run/udev/data/c231:192", record);
         image.file("run/udev/data/+infiniband:mixed", record);
-        CHECK(must(follow_net_event(bench.host.context, "/" + bench.netdev, gives_names)).empty());
+        CHECK(must(handle_net_event(bench.host.context, "/" + bench.netdev, gives_names)).empty());
         const auto triggered = bench.host.take_trigger("infiniband_verbs/uverbs0");
         CHECK(bench.host.take_trigger("infiniband/mixed") == triggered);
         return triggered;
@@ -206,7 +206,7 @@ TEST_CASE("nodes whose records have another GUID or network device follow a netw
     SECTION("the event of the RDMA device is being processed, and may have read the old GUID")
     {
         image.remove("run/udev/data/+infiniband:mixed");
-        CHECK(must(follow_net_event(bench.host.context, "/" + bench.netdev, gives_names)).empty());
+        CHECK(must(handle_net_event(bench.host.context, "/" + bench.netdev, gives_names)).empty());
         CHECK(bench.host.take_trigger("infiniband/mixed") == "change");
     }
     SECTION("one that never follows the address is waited for a moment")

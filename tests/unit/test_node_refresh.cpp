@@ -16,13 +16,13 @@ constexpr char old_devpath[] = "/devices/virtual/infiniband/before";
 /// Device 0 of the captures: uverbs0, and umad1 of port 2. It was called "before".
 struct Bench {
     FakeHost host{"7.2"};
-    Identity identity;
+    DeviceInfo info;
 
     Bench()
     {
-        identity.device.index = 0;
-        identity.device.name = "mixed";
-        identity.ports = {{.port = 1}, {.port = 2, .guid = UINT64_C(0x0002c90300000a02)}};
+        info.device.index = 0;
+        info.device.name = "mixed";
+        info.ports = {{.port = 1}, {.port = 2, .guid = UINT64_C(0x0002c90300000a02)}};
         const auto& image = host.image;
         image.file("run/udev/data/+infiniband:before", "E:ID_RDMA_INDEX=0\n");
         image.file("run/udev/data/+infiniband:mixed", "E:ID_RDMA_INDEX=0\n");
@@ -45,7 +45,7 @@ struct Bench {
     }
     Result<void> refresh(Unrecorded unrecorded = Unrecorded::refresh)
     {
-        return refresh_nodes(host.context, identity, "before", unrecorded);
+        return refresh_nodes(host.context, info, "before", unrecorded);
     }
     void forget(const std::string& devpath = old_devpath) const
     {
@@ -114,7 +114,7 @@ TEST_CASE("a umad node is triggered if the GUID or network device of its port ha
     bench.add_nodes();
     bench.host.sys.file("class/infiniband_mad/umad1/dev", "231:1\n");
     bench.host.sys.file("class/infiniband_mad/issm1/dev", "231:65\n");
-    bench.identity.ports[1].netdev = "eth0";
+    bench.info.ports[1].netdev = "eth0";
     const auto are_triggered = [&](const std::string& changing) {
         for (const auto* number : {"c231:1", "c231:65"})
             bench.host.image.file(std::string("run/udev/data/") + number,
@@ -130,7 +130,7 @@ TEST_CASE("a umad node is triggered if the GUID or network device of its port ha
     CHECK(are_triggered(guid));
     CHECK(are_triggered("E:ID_RDMA_PORT_GUID=0002c90300000a03\nE:ID_RDMA_NETDEV=eth0\n"));
     CHECK(are_triggered("E:ID_RDMA_NETDEV=eth0\n"));
-    bench.identity.ports[1].netdev.reset();
+    bench.info.ports[1].netdev.reset();
     CHECK(are_triggered(guid + "E:ID_RDMA_NETDEV=eth0\n"));
     CHECK_FALSE(are_triggered(guid));
 }

@@ -1,9 +1,8 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
+#include "core/device/path_id.hpp"
 #include "tests/support/fixture_tree.hpp"
-#include "udev-helpers/rdma_id/path_id.hpp"
 
 using namespace rdmad;
-using namespace rdmad::rdma_id;
 using namespace rdmad::test;
 using namespace std::string_literals;
 

@@ -129,15 +129,13 @@ TEST_CASE("driver and parent are those of the device below", "[rdma_device]")
     CHECK_FALSE(software.parent().has_value());
 }
 
-TEST_CASE("link layer and node description are attributes", "[rdma_device]")
+TEST_CASE("the link layer is an attribute", "[rdma_device]")
 {
     const FixtureTree tree;
     tree.file("class/infiniband/mlx5_0/ports/1/link_layer", "InfiniBand\n");
-    tree.file("class/infiniband/mlx5_0/node_desc", "host \xff mlx5_0\n");
     const auto device = must_find(RdmaDevice::open(tree.root(), "mlx5_0"));
     CHECK(device.link_layer(1).text == "InfiniBand");
     CHECK_FALSE(device.link_layer(2));
-    CHECK(device.node_description().text == "host \xff mlx5_0");
 }
 
 TEST_CASE("a RoCE port has an address if any of its GIDs is not link-local", "[rdma_device]")

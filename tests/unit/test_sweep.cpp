@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
+#include "core/base/state_link.hpp"
 #include "core/base/text.hpp"
+#include "core/device/name_records.hpp"
 #include "tests/support/captured_sysfs.hpp"
 #include "tests/support/must.hpp"
 #include "tests/support/replay_transport.hpp"
-#include "udev-helpers/rdma_id/claims.hpp"
-#include "udev-helpers/rdma_id/name_records.hpp"
-#include "udev-helpers/rdma_id/state_link.hpp"
+#include "udev-helpers/rdma_id/link_owners.hpp"
 #include "udev-helpers/rdma_id/sweep.hpp"
 
 #include <cerrno>
@@ -50,7 +50,7 @@ struct Bench {
     {
         rdma_id::sweep(&client, root, tree.path("rdmad"));
     }
-    [[nodiscard]] List claims() const
+    [[nodiscard]] List owners() const
     {
         return tree.list("rdmad/claims");
     }
@@ -72,7 +72,7 @@ TEST_CASE("a sweep removes what no living device has, and keeps the rest", "[swe
     const auto inode = sysfs::RdmaDevice::inode(bench.root, "mixed").value();
     bench.name(0, inode, "mlx5_0 mixed");
     bench.sweep();
-    CHECK(bench.claims() == List{of_mixed, of_gone});
+    CHECK(bench.owners() == List{of_mixed, of_gone});
     CHECK(bench.tree.target(std::string("rdmad/claims/") + of_gone) == "0 1 umad0");
     CHECK(bench.tree.read("class/infiniband_mad/umad0/uevent") == "change");
     CHECK(bench.marks().empty());
@@ -93,7 +93,7 @@ TEST_CASE("a sweep asks for the node, too", "[sweep]")
         bench.claim(of_gone, "1 1 umad0");
     }
     bench.sweep();
-    CHECK(bench.claims() == List{of_mixed});
+    CHECK(bench.owners() == List{of_mixed});
 }
 
 TEST_CASE("a node that lives with another GUID is left to its own event", "[sweep]")
@@ -101,7 +101,7 @@ TEST_CASE("a node that lives with another GUID is left to its own event", "[swee
     Bench bench;
     bench.claim(of_gone, "0 1 umad0");
     bench.sweep();
-    CHECK(bench.claims() == List{of_mixed, of_gone});
+    CHECK(bench.owners() == List{of_mixed, of_gone});
 }
 
 TEST_CASE("a device that was renamed by others keeps its record", "[sweep]")
@@ -124,7 +124,7 @@ TEST_CASE("where the kernel does not answer a sweep removes nothing", "[sweep]")
         bench.name(9, 5, "mlx5_9 ibp9s0");
     bench.kernel.fail_next_send(EPERM);
     bench.sweep();
-    CHECK(bench.claims().size() + bench.tree.list("rdmad/names").size() == 1);
+    CHECK(bench.owners().size() + bench.tree.list("rdmad/names").size() == 1);
 }
 
 TEST_CASE("without ib_core nothing lives, and nothing is asked", "[sweep]")
@@ -134,7 +134,7 @@ TEST_CASE("without ib_core nothing lives, and nothing is asked", "[sweep]")
     bench.mark(std::string(of_mixed) + "-umad2", "1 1 umad2 yields");
     bench.name(0, 5, "mlx5_0 ibp1s0");
     sweep(nullptr, bench.root, bench.tree.path("rdmad"));
-    CHECK(bench.claims().empty());
+    CHECK(bench.owners().empty());
     CHECK(bench.marks().empty());
     CHECK(bench.tree.list("rdmad/names").empty());
     CHECK(bench.kernel.sent().empty());
@@ -150,7 +150,7 @@ TEST_CASE("a sweep removes what is no record", "[sweep]")
     bench.mark("port-0002c90300000a03-umad-umad1", "yields");
     bench.mark("nonsense", "0 1 umad0");
     bench.sweep();
-    CHECK(bench.claims() == List{of_mixed});
+    CHECK(bench.owners() == List{of_mixed});
     CHECK(bench.marks().empty());
 }
 
@@ -165,7 +165,7 @@ TEST_CASE("a sweep where there are no records does nothing", "[sweep]")
 TEST_CASE("records do not grow however many removals are lost", "[sweep]")
 {
     Bench bench;
-    const Claims claims(bench.client, bench.root, bench.tree.path("rdmad"), true);
+    const LinkOwners owners(&bench.client, bench.root, bench.tree.path("rdmad"), true);
     const NameRecords names(bench.tree.path("rdmad"));
     // devices go ten at a time, and their names are given again
     for (uint32_t turn = 1; turn <= 10000; turn++) {
@@ -177,6 +177,6 @@ TEST_CASE("records do not grow however many removals are lost", "[sweep]")
         if (turn % 10 == 0)
             bench.sweep();
     }
-    CHECK(bench.claims() == List{of_mixed});
+    CHECK(bench.owners() == List{of_mixed});
     CHECK(bench.tree.list("rdmad/names").empty());
 }

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
+#include "core/device/udev_record.hpp"
 #include "tests/catch.hpp"
 #include "tests/support/fixture_tree.hpp"
-#include "udev-helpers/rdma_id/udev_record.hpp"
 
-using namespace rdmad::rdma_id;
+using namespace rdmad;
 using namespace rdmad::test;
 
 TEST_CASE("a record tells properties, and what it mentions", "[udev_record]")

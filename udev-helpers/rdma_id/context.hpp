@@ -1,9 +1,7 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 #pragma once
 
-#include "core/nldev/client.hpp"
-#include "core/sysfs/directory.hpp"
-#include "udev-helpers/rdma_id/index_hints.hpp"
+#include "core/device/finder.hpp"
 
 #include <functional>
 #include <optional>
@@ -27,7 +25,7 @@ using EventProperties = std::function<std::optional<std::string>(const std::stri
 struct Context {
     nldev::Client& client;
     const sysfs::Directory& root; ///< /sys
-    IndexHints& hints;
+    Finder& finder;
     const Paths& paths;
     const EventProperties& event;
 

@@ -1,16 +1,14 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 #include "udev-helpers/rdma_id/events.hpp"
 
+#include "core/base/state_link.hpp"
 #include "core/base/text.hpp"
-#include "udev-helpers/rdma_id/claims.hpp"
-#include "udev-helpers/rdma_id/ensure_name.hpp"
-#include "udev-helpers/rdma_id/explanation.hpp"
-#include "udev-helpers/rdma_id/index.hpp"
+#include "udev-helpers/rdma_id/link_owners.hpp"
 #include "udev-helpers/rdma_id/log.hpp"
 #include "udev-helpers/rdma_id/modules.hpp"
-#include "udev-helpers/rdma_id/names.hpp"
+#include "udev-helpers/rdma_id/naming/ensure_name.hpp"
+#include "udev-helpers/rdma_id/node_links.hpp"
 #include "udev-helpers/rdma_id/node_refresh.hpp"
-#include "udev-helpers/rdma_id/state_link.hpp"
 
 #include <ctime>
 #include <unistd.h>
@@ -19,7 +17,6 @@ namespace rdmad::rdma_id {
 
 namespace {
 
-constexpr char module_lists[] = "/etc/rdma/modules";
 /// The event that follows tells the rest, under the new name; systemd makes no unit of this one.
 constexpr char renaming[] = "ID_RENAMING=1\n";
 
@@ -31,24 +28,40 @@ void log_failure(const Result<void>& outcome)
 
 /// Returns the device of an event, or nullopt if it is gone. The event's properties tell the index
 /// that an earlier event found.
-Result<std::optional<nldev::Device>> device_of(const Context& context, const Subject& subject)
+Result<std::optional<nldev::Device>> find_device(const Context& context, const Target& target)
 {
-    return find_device(context.client, context.root, subject.device, subject.device_name,
-                       text::parse_u32(context.property("ID_RDMA_INDEX")), context.hints);
+    return context.finder.find(target, text::parse_u32(context.property("ID_RDMA_INDEX")));
 }
 
 /// Gives the device its name where rdmad does so; device has the name that it has then. A device
-/// that cannot be named is described all the same.
-void name_device(const Context& context, const Subject& subject, const NamingMode& naming,
-                 nldev::Device& device, Ask ask = Ask::once)
+/// that cannot be named is described all the same. Returns what this had to read of the device.
+std::optional<DeviceInfo> name_device(const Context& context, const Target& target,
+                                      const NamingMode& naming, nldev::Device& device,
+                                      Ask ask = Ask::once)
 {
     if (!naming.gives_names && !(naming.ends_swaps && naming::is_temporary(device.name)))
-        return;
-    const auto named = ensure_name(context, device, subject.device.inode().value_or(0), ask);
+        return std::nullopt;
+    auto named = ensure_name(context, device, target.device.inode().value_or(0), ask);
     if (!named)
         warn(named.error().message());
-    else if (*named)
-        device.name = (*named)->name;
+    if (!named || !*named)
+        return std::nullopt;
+    device.name = (*named)->name;
+    return std::move((*named)->info);
+}
+
+/// Returns what is known of a target. known: what was read already, of the whole device.
+Result<std::optional<DeviceInfo>> read_info(const Context& context, const Target& target,
+                                            nldev::Device device, std::optional<DeviceInfo> known)
+{
+    if (!known)
+        return read_device_info(context.client, context.root, target, std::move(device));
+    known->node = target.node;
+    known->sysname = target.sysname;
+    std::erase_if(known->ports, [&](const PortInfo& port) {
+        return port.port != target.port.value_or(port.port);
+    });
+    return known;
 }
 
 /// Leaves the time of the removal where rdmad made a directory for the device. PID 1 hears of the
@@ -68,127 +81,113 @@ void note_removal(const Paths& paths, uint32_t index, std::string_view devpath)
 /// After a rename by somebody else, or one by rdmad that broke off before the name was recorded,
 /// nodes that udev is processing may have read the old name. After any other by rdmad they waited
 /// for it, or ensure_name() has refreshed them.
-Result<void> follow_rename(const Context& context, const Identity& identity)
+Result<void> refresh_renamed_nodes(const Context& context, const DeviceInfo& info)
 {
-    const auto record = NameRecords(context.paths.rdmad).find(id_of(identity));
-    const bool is_ours = record && record->given == identity.device.name;
-    return refresh_nodes(context, identity, sysfs::last_component(context.property("DEVPATH_OLD")),
+    const auto record = NameRecords(context.paths.rdmad).find(info.id());
+    const bool is_ours = record && record->given == info.device.name;
+    return refresh_nodes(context, info, sysfs::last_component(context.property("DEVPATH_OLD")),
                          is_ours ? Unrecorded::is_right : Unrecorded::refresh);
 }
 
 /// Nodes may have come before the name, or their first events may have failed.
-Result<void> refresh_stale_nodes(const Context& context, const Identity& identity)
+Result<void> refresh_stale_nodes(const Context& context, const DeviceInfo& info)
 {
-    const auto record = NameRecords(context.paths.rdmad).find(id_of(identity));
-    const bool is_renamed = record && record->given && record->original != identity.device.name;
-    return refresh_nodes(context, identity, is_renamed ? record->original : "",
-                         Unrecorded::is_right);
+    const auto record = NameRecords(context.paths.rdmad).find(info.id());
+    const bool is_renamed = record && record->given && record->original != info.device.name;
+    return refresh_nodes(context, info, is_renamed ? record->original : "", Unrecorded::is_right);
 }
 
 } // namespace
 
-Result<std::string> follow_node_event(const Context& context, const Subject& node,
+Result<std::string> handle_node_event(const Context& context, const Target& node,
                                       const NamingMode& naming)
 {
-    auto device = device_of(context, node);
-    if (!device)
-        return tl::unexpected<Error>(std::move(device).error());
-    if (!*device)
-        return "";
-    name_device(context, node, naming, **device);
-    const auto identity = identify(context.client, context.root, node, std::move(**device));
-    if (!identity)
-        return tl::unexpected<Error>(identity.error());
-    if (!*identity)
-        return "";
-    Claims claims(context.client, context.root, context.paths.rdmad, true);
-    auto links = names_of(**identity, claims);
+    auto device = find_device(context, node);
+    if (!device || !*device)
+        return missing(device);
+    auto known = name_device(context, node, naming, **device);
+    const auto info = read_info(context, node, std::move(**device), std::move(known));
+    if (!info || !*info)
+        return missing(info);
+    LinkOwners owners(&context.client, context.root, context.paths.rdmad);
+    auto links = claim_links(**info, owners);
     if (!links)
         return tl::unexpected<Error>(std::move(links).error());
-    release_past_claims(context.root, **identity, claims, context.paths.udev);
+    release_past_links(context.root, **info, owners, context.paths.udev);
     // for umad 91-rdmad-units.rules adds ours to what is there
     if (node.node != Node::umad)
         keep_foreign_aliases(*links, context.property("SYSTEMD_ALIAS"));
-    return format_properties(**identity, *links);
+    return format_properties(**info, *links);
 }
 
-Result<std::string> follow_device_event(const Context& context, const Subject& device,
+Result<std::string> handle_device_event(const Context& context, const Target& target,
                                         const NamingMode& naming, Load load)
 {
-    const auto action = context.property("ACTION");
-    auto now = device_of(context, device);
-    if (!now)
-        return tl::unexpected<Error>(std::move(now).error());
-    if (!*now)
-        return "";
+    auto device = find_device(context, target);
+    if (!device || !*device)
+        return missing(device);
     // not an event of the kernel's own (kobject_synth_uevent(), lib/kobject_uevent.c): a user asks
     // again, or udev looks at what was there before it
     const bool is_asked = naming.gives_names && !context.property("SYNTH_UUID").empty();
-    name_device(context, device, naming, **now, is_asked ? Ask::anew : Ask::once);
+    auto known = name_device(context, target, naming, **device, is_asked ? Ask::anew : Ask::once);
     // also if another event renamed it meanwhile: the path of this event is gone
-    if (naming.gives_names && (*now)->name != device.sysname)
+    if (naming.gives_names && (*device)->name != target.sysname)
         return renaming;
-    const auto identity = identify(context.client, context.root, device, std::move(**now));
-    if (!identity)
-        return tl::unexpected<Error>(identity.error());
-    if (!*identity)
-        return "";
+    const auto info = read_info(context, target, std::move(**device), std::move(known));
+    if (!info || !*info)
+        return missing(info);
+    const auto action = context.property("ACTION");
     if (action == "move")
-        log_failure(follow_rename(context, **identity));
+        log_failure(refresh_renamed_nodes(context, **info));
     if (action == "add")
-        log_failure(refresh_stale_nodes(context, **identity));
-    log_failure(load_modules(context.client, context.root, **identity, load, module_lists));
-    return format_properties(**identity, {});
+        log_failure(refresh_stale_nodes(context, **info));
+    log_failure(load_modules(context.client, context.root, **info, load));
+    return format_properties(**info, {});
 }
 
-bool follow_removal(const sysfs::Directory& root, const Paths& paths, const EventProperties& event)
+bool handle_removal(const sysfs::Directory& root, const Paths& paths, const EventProperties& event)
 {
     const auto devpath = event("DEVPATH").value_or("");
     const std::string sysname(sysfs::last_component(devpath));
     const auto node = node_of(event("SUBSYSTEM").value_or(""), sysname);
     if (!node)
         return true;
-    const auto past = past_claims(*node, sysname, event);
+    const auto past = read_past_links(*node, sysname, event);
     if (!past)
         return *node != Node::device;
     note_removal(paths, past->index, devpath);
-    Claims(nullptr, root, paths.rdmad).release(*past);
+    LinkOwners(nullptr, root, paths.rdmad).release(*past);
     if (*node == Node::device)
-        NameRecords(paths.rdmad).forget_gone(past->index, root);
+        NameRecords(paths.rdmad).forget_gone(root, [&](uint32_t index) {
+            return index == past->index;
+        });
     return true;
 }
 
-Result<std::string> describe(const Context& context, const Options& options, const Subject& subject)
+Result<std::string> describe_target(const Context& context, const Options& options,
+                                    const Target& target)
 {
-    auto device = find_device(context.client, context.root, subject.device, subject.device_name,
-                              std::nullopt, context.hints);
-    if (!device)
-        return tl::unexpected<Error>(std::move(device).error());
-    if (!*device)
-        return "";
-    if (options.test_link)
-        return explain_name(context, (*device)->index);
-    const auto identity = identify(context.client, context.root, subject, std::move(**device));
-    if (!identity)
-        return tl::unexpected<Error>(identity.error());
-    if (!*identity)
-        return "";
-    if (subject.node == Node::device)
-        log_failure(
-            load_modules(context.client, context.root, **identity, options.load, module_lists));
-    Claims claims(context.client, context.root, context.paths.rdmad, false);
-    const auto links = names_of(**identity, claims);
+    auto device = context.finder.find(target);
+    if (!device || !*device)
+        return missing(device);
+    const auto info = read_device_info(context.client, context.root, target, std::move(**device));
+    if (!info || !*info)
+        return missing(info);
+    if (target.node == Node::device)
+        log_failure(load_modules(context.client, context.root, **info, options.load));
+    LinkOwners owners(&context.client, context.root, context.paths.rdmad, false);
+    const auto links = claim_links(**info, owners);
     if (!links)
         return tl::unexpected<Error>(links.error());
     switch (options.format) {
     case Format::properties:
-        return format_properties(**identity, *links);
+        return format_properties(**info, *links);
     case Format::json:
-        return format_json(**identity, *links);
+        return format_json(**info, *links);
     case Format::summary:
         break;
     }
-    return format_summary(**identity, *links);
+    return format_summary(**info, *links);
 }
 
 } // namespace rdmad::rdma_id

@@ -67,9 +67,4 @@ std::optional<Ipoib> find_ipoib(const Directory& root, std::string_view devpath)
     return device ? std::optional(Ipoib{std::move(*device), port}) : std::nullopt;
 }
 
-naming::Composed ipoib_name_on(const nldev::Device& device, uint32_t port)
-{
-    return naming::ipoib_name({.device = device.name, .ports = device.port_count, .port = port});
-}
-
 } // namespace rdmad::rdma_id

@@ -6,7 +6,7 @@
 
 namespace rdmad::rdma_id {
 
-/// From now on warnings go to the journal (syslog(3)): udevd keeps what its programs write to
+/// Sends warnings to the journal from now on (syslog(3)): udevd keeps what its programs write to
 /// stderr for debugging only.
 void log_to_journal();
 
@@ -14,7 +14,7 @@ void log_to_journal();
 /// does, and a warning is lost.
 [[nodiscard]] bool is_log_read(const std::string& socket = "/dev/log");
 
-/// Escaped, as it may hold names that hardware or a stranger chose.
+/// Warns a person. Escapes the message, as it may hold names that hardware or a stranger chose.
 void warn(std::string_view message);
 
 } // namespace rdmad::rdma_id

@@ -2,10 +2,9 @@
 #include "core/naming/device_name.hpp"
 #include "core/nldev/kernel_transport.hpp"
 #include "udev-helpers/rdma_id/events.hpp"
-#include "udev-helpers/rdma_id/exit_code.hpp"
-#include "udev-helpers/rdma_id/host_facts.hpp"
 #include "udev-helpers/rdma_id/log.hpp"
-#include "udev-helpers/rdma_id/naming_switch.hpp"
+#include "udev-helpers/rdma_id/naming/explanation.hpp"
+#include "udev-helpers/rdma_id/naming/naming_switch.hpp"
 #include "udev-helpers/rdma_id/net_event.hpp"
 #include "udev-helpers/rdma_id/node_refresh.hpp"
 #include "udev-helpers/rdma_id/sweep.hpp"
@@ -68,11 +67,8 @@ ExitCode not_found(const Options& options)
 ExitCode switch_naming(NamingVerb verb)
 {
     const NamingSwitch naming;
-    if (verb == NamingVerb::status) {
-        const auto problem =
-            scheme_asked_of_kernel(host_facts(environment, paths.root).kernel_command_line).problem;
-        return print(naming.status() + (problem.empty() ? "" : problem + "\n"));
-    }
+    if (verb == NamingVerb::status)
+        return print(naming.status());
     const auto outcome = verb == NamingVerb::enable ? naming.enable() : naming.disable();
     if (outcome)
         return print(*outcome);
@@ -90,8 +86,8 @@ Result<std::string> with_kernel(const sysfs::Directory& root, bool is_event, Fol
     if (!transport)
         return tl::unexpected<Error>(std::move(transport).error());
     nldev::Client client(*transport);
-    IndexHints hints(paths.rdmad, is_event);
-    return follow(Context{client, root, hints, paths, environment});
+    Finder finder(client, root, {paths.rdmad, is_event});
+    return follow(Context{client, root, finder, paths, environment});
 }
 
 ExitCode net_event(const Options& options, const sysfs::Directory& root)
@@ -102,20 +98,27 @@ ExitCode net_event(const Options& options, const sysfs::Directory& root)
         return exit_found;
     const bool gives_names = options.rename && NamingSwitch().is_on();
     const auto text = with_kernel(root, true, [&](const Context& context) {
-        return follow_net_event(context, devpath, gives_names);
+        return handle_net_event(context, devpath, gives_names);
     });
     return text ? print(*text) : refused(text.error());
 }
 
-Result<std::string> event(const Context& context, const Options& options, const Subject& subject)
+Result<std::string> event(const Context& context, const Options& options, const Target& target)
 {
     const bool is_on = NamingSwitch().is_on();
     const NamingMode naming{.gives_names =
                                 is_on && options.rename && context.property("ACTION") == "add",
                             .ends_swaps = is_on};
-    return subject.node == Node::device
-               ? follow_device_event(context, subject, naming, options.load)
-               : follow_node_event(context, subject, naming);
+    return target.node == Node::device ? handle_device_event(context, target, naming, options.load)
+                                       : handle_node_event(context, target, naming);
+}
+
+Result<std::string> answer(const Context& context, const Options& options, const Target& target)
+{
+    if (options.event)
+        return event(context, options, target);
+    return options.test_link ? explain_name(context, target)
+                             : describe_target(context, options, target);
 }
 
 ExitCode run(const Options& options)
@@ -133,7 +136,7 @@ ExitCode run(const Options& options)
     const auto subsystem = environment("SUBSYSTEM").value_or("");
     const auto action = options.event ? environment("ACTION").value_or("") : "";
     if (action == "remove") {
-        if (!follow_removal(**root, paths, environment))
+        if (!handle_removal(**root, paths, environment))
             sweep_gone(**root);
         return exit_found;
     }
@@ -142,15 +145,14 @@ ExitCode run(const Options& options)
     if (action == "move")
         forget_old_name(**root, environment("DEVPATH_OLD").value_or(""), paths.udev);
 
-    const auto subject = options.device ? find_subject(**root, *options.device)
-                                        : subject_of_event(**root, devpath, subsystem);
-    if (!subject)
-        return refused(subject.error());
-    if (!*subject)
+    const auto target = options.device ? find_target(**root, *options.device)
+                                       : find_event_target(**root, devpath, subsystem);
+    if (!target)
+        return refused(target.error());
+    if (!*target)
         return not_found(options);
     const auto text = with_kernel(**root, options.event, [&](const Context& context) {
-        return options.event ? event(context, options, **subject)
-                             : describe(context, options, **subject);
+        return answer(context, options, **target);
     });
     if (!text)
         return refused(text.error());

@@ -26,14 +26,13 @@ public:
     }
 
     /// rdma.conf counts for every device, infiniband.conf and so on for those of the type.
-    [[nodiscard]] bool allow(std::string_view module, const Identity& identity) const
+    [[nodiscard]] bool allow(std::string_view module, const DeviceInfo& info) const
     {
         if (!directory_ || names("rdma", module))
             return true;
-        return std::any_of(identity.ports.begin(), identity.ports.end(),
-                           [&](const PortIdentity& port) {
-                               return names(naming::to_string(port.link_type), module);
-                           });
+        return std::any_of(info.ports.begin(), info.ports.end(), [&](const PortInfo& port) {
+            return names(naming::to_string(port.link_type), module);
+        });
     }
 
 private:
@@ -58,22 +57,22 @@ bool lists_module(std::string_view list, std::string_view module)
 }
 
 Result<void> load_modules(nldev::Client& client, const sysfs::Directory& root,
-                          const Identity& identity, Load load, const std::string& lists)
+                          const DeviceInfo& info, Load load, const std::string& lists)
 {
     if (load == Load::nothing)
         return {};
     const Lists allowed(load, lists);
     // a question that finds nobody to answer makes the kernel load rdma-client-uverbs,
     // rdma-client-umad
-    if (!sysfs::is_uverbs_loaded(root) && allowed.allow("ib_uverbs", identity))
-        if (auto node = client.char_device("uverbs", identity.device.index); !node)
+    if (!sysfs::is_uverbs_loaded(root) && allowed.allow("ib_uverbs", info))
+        if (auto node = client.char_device("uverbs", info.device.index); !node)
             return tl::unexpected<Error>(std::move(node).error());
     const auto managed =
-        std::find_if(identity.ports.begin(), identity.ports.end(),
-                     [](const PortIdentity& port) { return naming::is_managed(port.link_type); });
-    if (managed != identity.ports.end() && !sysfs::is_umad_loaded(root) &&
-        allowed.allow("ib_umad", identity))
-        if (auto node = client.char_device("umad", identity.device.index, managed->port); !node)
+        std::find_if(info.ports.begin(), info.ports.end(),
+                     [](const PortInfo& port) { return naming::is_managed(port.link_type); });
+    if (managed != info.ports.end() && !sysfs::is_umad_loaded(root) &&
+        allowed.allow("ib_umad", info))
+        if (auto node = client.char_device("umad", info.device.index, managed->port); !node)
             return tl::unexpected<Error>(std::move(node).error());
     return {};
 }

@@ -1,20 +1,20 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 #pragma once
 
-#include "udev-helpers/rdma_id/identity.hpp"
+#include "core/device/device_info.hpp"
 #include "udev-helpers/rdma_id/options.hpp"
 
 namespace rdmad::rdma_id {
 
-/// Whether one of rdma-core's module lists (modules-load.d(5)) names the module.
+/// Returns true if a list of rdma-core's modules (modules-load.d(5)) names the module.
 [[nodiscard]] bool lists_module(std::string_view list, std::string_view module);
 
 /// Makes the kernel load what gives the device its nodes: ib_uverbs for all, ib_umad (umad and
 /// issm) where a port speaks InfiniBand or OPA. Not what is loaded already, and with Load::listed
-/// only what the lists name for the link types. lists: /etc/rdma/modules; where that is missing,
-/// all that is needed is loaded.
+/// only what the lists name for the link types; where there are no lists, all that is needed is
+/// loaded.
 [[nodiscard]] Result<void> load_modules(nldev::Client& client, const sysfs::Directory& root,
-                                        const Identity& identity, Load load,
-                                        const std::string& lists);
+                                        const DeviceInfo& info, Load load,
+                                        const std::string& lists = "/etc/rdma/modules");
 
 } // namespace rdmad::rdma_id

@@ -2,16 +2,13 @@
 #include "udev-helpers/rdma_id/net_event.hpp"
 
 #include "core/base/text.hpp"
+#include "core/device/rename_retries.hpp"
 #include "core/naming/links.hpp"
 #include "core/sysfs/netdev.hpp"
-#include "udev-helpers/rdma_id/claims.hpp"
-#include "udev-helpers/rdma_id/ensure_name.hpp"
-#include "udev-helpers/rdma_id/index.hpp"
 #include "udev-helpers/rdma_id/ipoib.hpp"
 #include "udev-helpers/rdma_id/log.hpp"
-#include "udev-helpers/rdma_id/naming_input.hpp"
+#include "udev-helpers/rdma_id/naming/ensure_name.hpp"
 #include "udev-helpers/rdma_id/node_refresh.hpp"
-#include "udev-helpers/rdma_id/rename_retries.hpp"
 
 #include <algorithm>
 #include <chrono>
@@ -26,42 +23,38 @@ using FoundRdma = Result<std::optional<RdmaOfNetdev>>;
 /// Returns nullopt if no device has the name any more, or it is being renamed at that moment.
 FoundRdma find_by_name(const Context& context, const std::string& name)
 {
-    auto subject = subject_of_device(context.root, name);
-    if (!subject)
-        return tl::unexpected<Error>(std::move(subject).error());
-    if (!*subject)
-        return std::optional<RdmaOfNetdev>();
-    auto device = find_device(context.client, context.root, (*subject)->device, name, std::nullopt,
-                              context.hints);
-    if (!device)
-        return tl::unexpected<Error>(std::move(device).error());
-    if (!*device)
-        return std::optional<RdmaOfNetdev>();
-    return RdmaOfNetdev{std::move(**subject), std::move(**device)};
+    auto target = find_device_target(context.root, name);
+    if (!target || !*target)
+        return missing(target);
+    auto device = context.finder.find(**target);
+    if (!device || !*device)
+        return missing(device);
+    return RdmaOfNetdev{std::move(**target), std::move(**device)};
 }
 
 /// Returns the name of an IPoIB device after its RDMA device, which gets its own name first. Empty
 /// if no .link file asks for it, or the name does not fit.
 Result<std::string> name_ipoib(const Context& context, const RdmaOfNetdev& rdma)
 {
-    const auto ensured = ensure_name(context, rdma.device, rdma.subject.device.inode().value_or(0));
+    const auto ensured = ensure_name(context, rdma.device, rdma.target.device.inode().value_or(0));
     if (!ensured)
         return tl::unexpected<Error>(ensured.error());
-    const auto there = look_at(context.client, context.root, rdma.device.index);
+    const auto there = take_snapshot(context.client, context.root, rdma.device.index);
     if (!there)
         return tl::unexpected<Error>(there.error());
     if (!*ensured || !*there)
         return "";
-    const NamingInput inputs(context);
-    const auto& identity = (*there)->identity;
-    const auto decision = decide_name(inputs.input, (*there)->subject.device, identity);
+    const auto input = read_naming_input(context);
+    const auto& info = (*there)->info;
+    const auto decision = decide_name(input, **there);
     if (!decision.file || !decision.file->problems.empty() || decision.wait != Wait::no ||
-        !decision.file->ipoib_name || naming::is_temporary(identity.device.name))
+        !decision.file->ipoib_name || naming::is_temporary(info.device.name))
         return "";
-    const auto composed = ipoib_name_on(identity.device, rdma.port);
+    const auto composed = naming::ipoib_name(
+        {.device = info.device.name, .ports = info.device.port_count, .port = rdma.port});
     if (composed.name.empty())
         warn("the IPoIB device on port " + std::to_string(rdma.port) + " of " +
-             text::escape_terminal(identity.device.name) +
+             text::escape_terminal(info.device.name) +
              " is not called after it: " + composed.why_not);
     return composed.name;
 }
@@ -79,7 +72,7 @@ bool is_waiting(const Context& context, const DeviceId& id)
 /// renamed later.
 Result<void> name_waiting(const Context& context, const RdmaOfNetdev& rdma)
 {
-    const auto inode = rdma.subject.device.inode().value_or(0);
+    const auto inode = rdma.target.device.inode().value_or(0);
     if (!is_waiting(context, {rdma.device.index, inode}))
         return {};
     const auto ensured = ensure_name(context, rdma.device, inode);
@@ -92,9 +85,9 @@ Result<void> name_waiting(const Context& context, const RdmaOfNetdev& rdma)
 
 /// Returns true if GID 0 of each RoCE port is made of the present address of its network device. A
 /// member of a bond may have the GID of the bond.
-bool has_present_guids(const sysfs::Directory& root, const Identity& identity)
+bool has_present_guids(const sysfs::Directory& root, const DeviceInfo& info)
 {
-    return std::all_of(identity.ports.begin(), identity.ports.end(), [&](const PortIdentity& port) {
+    return std::all_of(info.ports.begin(), info.ports.end(), [&](const PortInfo& port) {
         if (port.link_type != naming::LinkType::roce || !port.netdev ||
             !naming::is_safe_name(*port.netdev))
             return true;
@@ -105,29 +98,35 @@ bool has_present_guids(const sysfs::Directory& root, const Identity& identity)
     });
 }
 
-/// Waits until the GIDs of a device follow the addresses of its network devices, two seconds at
-/// most. The kernel updates them over one workqueue for all devices, after it told of the network
-/// device (roce_gid_mgmt.c).
-Result<std::optional<DeviceNow>> look_at_present(const Context& context, uint32_t index)
+/// Takes a snapshot of a device once its GIDs follow the addresses of its network devices, or after
+/// two seconds. The kernel updates them over one workqueue for all devices, after it told of the
+/// network device (roce_gid_mgmt.c).
+Result<std::optional<Snapshot>> take_present_snapshot(const Context& context, uint32_t index)
 {
     constexpr int steps = 8;
     for (int i = 0;; i++) {
-        auto now = look_at(context.client, context.root, index);
-        if (!now || !*now || i == steps || has_present_guids(context.root, (*now)->identity))
+        auto now = take_snapshot(context.client, context.root, index);
+        if (!now || !*now || i == steps || has_present_guids(context.root, (*now)->info))
             return now;
         std::this_thread::sleep_for(std::chrono::milliseconds(8 << i));
     }
 }
 
-Result<void> refresh(const Context& context, uint32_t index)
+/// Names an RDMA device beside a network device if it waited for that, and has udev process again
+/// what it has outdated records of.
+Result<void> follow_netdev(const Context& context, const std::string& name, bool gives_names)
 {
-    const auto now = look_at_present(context, index);
-    if (!now)
-        return tl::unexpected<Error>(now.error());
-    if (!*now)
-        return {};
-    refresh_device(context, (*now)->identity);
-    return refresh_nodes(context, (*now)->identity, "", Unrecorded::refresh);
+    const auto rdma = find_by_name(context, name);
+    if (!rdma || !*rdma)
+        return missing(rdma);
+    if (gives_names)
+        if (auto named = name_waiting(context, **rdma); !named)
+            return named;
+    const auto now = take_present_snapshot(context, (*rdma)->device.index);
+    if (!now || !*now)
+        return missing(now);
+    refresh_device(context, (*now)->info);
+    return refresh_nodes(context, (*now)->info, "", Unrecorded::refresh);
 }
 
 } // namespace
@@ -147,7 +146,7 @@ FoundRdma find_rdma_of_ipoib(const Context& context, std::string_view devpath)
     return std::optional<RdmaOfNetdev>();
 }
 
-Result<std::string> follow_net_event(const Context& context, std::string_view devpath,
+Result<std::string> handle_net_event(const Context& context, std::string_view devpath,
                                      bool gives_names)
 {
     const auto ipoib = gives_names ? find_rdma_of_ipoib(context, devpath) : FoundRdma();
@@ -158,20 +157,9 @@ Result<std::string> follow_net_event(const Context& context, std::string_view de
         return name && !name->empty() ? "ID_RDMA_IPOIB_NAME=" + *name + "\n" : name;
     }
     Result<std::string> outcome = "";
-    for (const auto& name : context.root.names("." + std::string(devpath) + "/device/infiniband")) {
-        const auto rdma = find_by_name(context, name);
-        if (rdma && !*rdma)
-            continue;
-        Result<void> followed;
-        if (!rdma)
-            followed = tl::unexpected<Error>(rdma.error());
-        else if (gives_names)
-            followed = name_waiting(context, **rdma);
-        if (followed)
-            followed = refresh(context, (*rdma)->device.index);
-        if (!followed)
+    for (const auto& name : context.root.names("." + std::string(devpath) + "/device/infiniband"))
+        if (auto followed = follow_netdev(context, name, gives_names); !followed)
             outcome = tl::unexpected<Error>(std::move(followed).error());
-    }
     return outcome;
 }
 

@@ -1,14 +1,14 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 #pragma once
 
+#include "core/device/target.hpp"
 #include "udev-helpers/rdma_id/context.hpp"
-#include "udev-helpers/rdma_id/subject.hpp"
 
 namespace rdmad::rdma_id {
 
 /// The RDMA device that a network device belongs to.
 struct RdmaOfNetdev {
-    Subject subject;
+    Target target;
     nldev::Device device;
     uint32_t port = 0; ///< that an IPoIB device is on
 };
@@ -18,13 +18,13 @@ struct RdmaOfNetdev {
 [[nodiscard]] Result<std::optional<RdmaOfNetdev>> find_rdma_of_ipoib(const Context& context,
                                                                      std::string_view devpath);
 
-/// Follows an event of a network device, but its removal. If it is an IPoIB device, returns the
+/// Handles an event of a network device, but its removal. If it is an IPoIB device, returns the
 /// name that it gets after its RDMA device, as a property for udev; if not, has udev refresh what
 /// it knows of RDMA devices on the same parent, whose port GUIDs follow the MAC address on RoCE,
 /// and returns an empty string.
 ///
 /// gives_names: rdmad names devices: those that waited for the network device get their names.
-[[nodiscard]] Result<std::string> follow_net_event(const Context& context, std::string_view devpath,
+[[nodiscard]] Result<std::string> handle_net_event(const Context& context, std::string_view devpath,
                                                    bool gives_names);
 
 } // namespace rdmad::rdma_id

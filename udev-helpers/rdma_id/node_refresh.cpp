@@ -3,13 +3,13 @@
 
 #include "core/base/file.hpp"
 #include "core/base/text.hpp"
+#include "core/device/udev_record.hpp"
 #include "core/naming/links.hpp"
-#include "udev-helpers/rdma_id/claims.hpp"
-#include "udev-helpers/rdma_id/properties.hpp"
-#include "udev-helpers/rdma_id/udev_record.hpp"
+#include "udev-helpers/rdma_id/output.hpp"
 
 #include <algorithm>
 #include <array>
+#include <fcntl.h>
 #include <unistd.h>
 
 namespace rdmad::rdma_id {
@@ -32,59 +32,27 @@ std::optional<std::string> value_of(const Properties& properties, std::string_vi
 
 /// Returns true if udev's record is of this very device and as rdma_id would describe it now. Links
 /// and aliases of other rules in it may have been made of the old name just before a rename.
-bool is_current(const UdevRecord& record, const Identity& identity, std::string_view old_name)
+bool is_current(const UdevRecord& record, const DeviceInfo& info, std::string_view old_name)
 {
-    const auto now = properties(identity, {});
+    const auto now = properties(info, {});
     return std::all_of(
                volatile_keys.begin(), volatile_keys.end(),
                [&](const char* key) { return record.property(key) == value_of(now, key); }) &&
            (old_name.empty() || !record.mentions(old_name));
 }
 
-/// Triggers the nodes of a device whose records are out of date.
-class Refresher {
-public:
-    Refresher(const Context& context, const Identity& device, std::string_view old_name,
-              Unrecorded unrecorded)
-        : context_(context), device_(device), old_name_(old_name), unrecorded_(unrecorded)
-    {
-    }
-
-    void refresh_uverbs(const std::string& sysname) const
-    {
-        auto node = device_;
-        node.node = Node::uverbs;
-        refresh(node, sysname);
-    }
-
-    /// issm nodes bear the number of the umad node of their port (ib_umad_init_port(),
-    /// drivers/infiniband/core/user_mad.c); the kernel does not tell of them over netlink.
-    void refresh_management_nodes(const identity::PortIdentity& port, const std::string& umad) const
-    {
-        auto node = device_;
-        node.ports = {port};
-        node.node = Node::umad;
-        refresh(node, umad);
-        node.node = Node::issm;
-        refresh(node, "issm" + umad.substr(std::string_view("umad").size()));
-    }
-
-private:
-    void refresh(const Identity& node, const std::string& sysname) const
-    {
-        const auto record =
-            UdevRecord::read_node(context_.paths.udev, context_.root, node.node, sysname);
-        if (record ? !is_current(*record, node, old_name_) : unrecorded_ == Unrecorded::refresh)
-            trigger(context_.root, node.node, sysname);
-    }
-
-    const Context& context_;
-    const Identity& device_;
-    std::string_view old_name_;
-    Unrecorded unrecorded_;
-};
-
 } // namespace
+
+void trigger(const sysfs::Directory& root, Node node, const std::string& sysname,
+             std::string_view action)
+{
+    const auto path = class_path(node, sysname) + "/uevent";
+    const UniqueFd file(openat(root.fd(), path.c_str(), O_WRONLY | O_CLOEXEC | O_NOFOLLOW));
+    // a node that has gone needs no second look
+    if (!file)
+        return;
+    [[maybe_unused]] const auto written = write(file.get(), action.data(), action.size());
+}
 
 void forget_old_name(const sysfs::Directory& root, std::string_view old_devpath,
                      const std::string& udev_run)
@@ -99,39 +67,51 @@ void forget_old_name(const sysfs::Directory& root, std::string_view old_devpath,
         unlink((tags + "/" + tag + "/" + entry).c_str());
 }
 
-Result<void> refresh_nodes(const Context& context, const Identity& identity,
+Result<void> refresh_nodes(const Context& context, const DeviceInfo& info,
                            std::string_view old_name, Unrecorded unrecorded)
 {
     auto& client = context.client;
     const auto& root = context.root;
-    const Refresher refresher(context, identity, old_name, unrecorded);
+    const auto refresh = [&](Node node, const std::string& sysname, std::vector<PortInfo> ports) {
+        auto now = info;
+        now.node = node;
+        now.ports = std::move(ports);
+        const auto record = UdevRecord::read_node(context.paths.udev, root, node, sysname);
+        if (record ? !is_current(*record, now, old_name) : unrecorded == Unrecorded::refresh)
+            trigger(root, node, sysname);
+    };
     // one node that cannot be asked for does not keep the others from following
     Result<void> outcome;
     if (sysfs::is_uverbs_loaded(root)) {
-        auto uverbs = client.char_device("uverbs", identity.device.index);
+        const auto uverbs = client.char_device("uverbs", info.device.index);
         if (!uverbs)
-            outcome = tl::unexpected<Error>(std::move(uverbs).error());
+            outcome = tl::unexpected<Error>(uverbs.error());
         else if (*uverbs)
-            refresher.refresh_uverbs((*uverbs)->name);
+            refresh(Node::uverbs, (*uverbs)->name, info.ports);
     }
     if (!sysfs::is_umad_loaded(root))
         return outcome;
-    for (const auto& port : identity.ports) {
-        auto umad = client.char_device("umad", identity.device.index, port.port);
+    constexpr std::string_view prefix = "umad";
+    for (const auto& port : info.ports) {
+        const auto umad = client.char_device("umad", info.device.index, port.port);
         if (!umad)
-            outcome = tl::unexpected<Error>(std::move(umad).error());
-        else if (*umad && (*umad)->name.starts_with("umad"))
-            refresher.refresh_management_nodes(port, (*umad)->name);
+            outcome = tl::unexpected<Error>(umad.error());
+        if (!umad || !*umad || !(*umad)->name.starts_with(prefix))
+            continue;
+        refresh(Node::umad, (*umad)->name, {port});
+        // the issm node bears the number of the umad node (ib_umad_init_port(),
+        // drivers/infiniband/core/user_mad.c); the kernel does not tell of it over netlink
+        refresh(Node::issm, "issm" + (*umad)->name.substr(prefix.size()), {port});
     }
     return outcome;
 }
 
-void refresh_device(const Context& context, const Identity& identity)
+void refresh_device(const Context& context, const DeviceInfo& info)
 {
-    const auto& name = identity.device.name;
+    const auto& name = info.device.name;
     const auto record = UdevRecord::read(context.paths.udev, UdevRecord::id_of_device(name));
     // without one its event is being processed, and may have read what was before
-    if (!record || !is_current(*record, identity, ""))
+    if (!record || !is_current(*record, info, ""))
         trigger(context.root, Node::device, name);
 }
 

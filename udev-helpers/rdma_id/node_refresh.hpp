@@ -1,10 +1,14 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 #pragma once
 
+#include "core/device/device_info.hpp"
 #include "udev-helpers/rdma_id/context.hpp"
-#include "udev-helpers/rdma_id/identity.hpp"
 
 namespace rdmad::rdma_id {
+
+/// Has udev process a node or device again: writes an action to its uevent attribute.
+void trigger(const sysfs::Directory& root, Node node, const std::string& sysname,
+             std::string_view action = "change");
 
 /// What to do with a node that udev has no record of yet: its first event is on the way, or being
 /// processed.
@@ -17,13 +21,13 @@ enum class Unrecorded {
 /// have the name, port GUIDs and network devices that the device has now: after a rename the kernel
 /// sends an event for the device alone, and after a change of a MAC address none.
 ///
-/// identity: of the device, with all its ports; old_name: what the device was called before, empty
+/// info: of the device, with all its ports; old_name: what the device was called before, empty
 /// if that is unknown: a record that contains it anywhere is out of date.
-[[nodiscard]] Result<void> refresh_nodes(const Context& context, const Identity& identity,
+[[nodiscard]] Result<void> refresh_nodes(const Context& context, const DeviceInfo& info,
                                          std::string_view old_name, Unrecorded unrecorded);
 
 /// The same for the device itself, while udev processes another one.
-void refresh_device(const Context& context, const Identity& identity);
+void refresh_device(const Context& context, const DeviceInfo& info);
 
 /// Removes udev's record of a device's old name, unless a device has that name now. udev keeps it
 /// for good after a rename, and a later device of that name would inherit it.

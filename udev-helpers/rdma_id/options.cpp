@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 #include "udev-helpers/rdma_id/options.hpp"
 
-#include "udev-helpers/rdma_id/exit_code.hpp"
 #include "udev-helpers/rdma_id/log.hpp"
 
 #include <cstdio>

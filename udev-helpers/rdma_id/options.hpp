@@ -20,6 +20,15 @@ struct Options {
     std::optional<std::string> device; ///< none: the event that the environment tells of
 };
 
+/// rdma_id(8) documents them.
+enum ExitCode {
+    exit_found = 0,
+    exit_not_found = 1,
+    exit_usage = 2,
+    exit_refused = 3,
+    exit_in_the_way = 4,
+};
+
 /// What to do: go on with the options, or leave with that exit code, everything being said.
 struct Parsed {
     Options options = {};

@@ -1,0 +1,30 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+#pragma once
+
+#include "core/base/result.hpp"
+#include "core/base/unique_fd.hpp"
+
+#include <optional>
+#include <string>
+
+// Records below /run/rdmad are symbolic links whose target is the text: made, replaced and read in
+// one step each, whoever else is at it.
+
+namespace rdmad {
+
+/// Returns the target of a symbolic link, nullopt if there is no such link or its target has more
+/// than 254 bytes.
+[[nodiscard]] std::optional<std::string> read_link(const std::string& path);
+
+/// Makes a symbolic link, and the two directories that it stands in if need be. Returns 0 or an
+/// errno value: EEXIST if something is there already.
+int make_link(const std::string& target, const std::string& path);
+/// Does the same, but puts the link in place of another.
+int replace_link(const std::string& target, const std::string& path);
+
+/// Waits until no other process changes what several of them must agree on. Only root may open the
+/// file: a process that can lock it can hold up udev.
+[[nodiscard]] Result<UniqueFd> lock_state(const std::string& directory,
+                                          const std::string& name = "lock");
+
+} // namespace rdmad

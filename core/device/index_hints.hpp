@@ -1,0 +1,37 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+#pragma once
+
+#include "core/base/unique_fd.hpp"
+
+#include <cstdint>
+#include <optional>
+#include <string>
+
+namespace rdmad {
+
+/// Records which RDMA index a sysfs directory had, in a file of fixed size below /run. That is only
+/// a hint: processes write it without a lock, slots collide, and directories go; whoever uses an
+/// index asks the kernel first.
+class IndexHints {
+public:
+    /// Opens nothing before a hint is needed. A missing or foreign file is an empty one. writable:
+    /// make it, if need be, and the directory that it stands in.
+    IndexHints(std::string directory, bool writable)
+        : directory_(std::move(directory)), writable_(writable)
+    {
+    }
+
+    [[nodiscard]] std::optional<uint32_t> find(uint64_t inode);
+    /// Returns the highest index that was ever remembered: the kernel counts upwards.
+    [[nodiscard]] std::optional<uint32_t> last();
+    void remember(uint64_t inode, uint32_t index);
+
+private:
+    [[nodiscard]] int file();
+
+    std::string directory_;
+    bool writable_;
+    std::optional<UniqueFd> file_;
+};
+
+} // namespace rdmad

@@ -1,0 +1,121 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+#pragma once
+
+#include "core/device/target.hpp"
+#include "core/nldev/client.hpp"
+
+#include <vector>
+
+namespace rdmad::rdma_id {
+
+/// A node that wants a link.
+struct Claimant {
+    uint32_t index; ///< of its RDMA device
+    uint32_t port;  ///< 0 for a link of the whole device
+    Node node;
+    std::string sysname; ///< "umad0"
+};
+
+/// Who gets a link that a living node has already.
+enum class Precedence {
+    lowest_index, ///< the claimant, if its device came first
+    owner,        ///< the node that has it, whatever the index
+};
+
+/// A link by GUID that a node could have.
+struct Claim {
+    uint64_t guid;
+    Claimant claimant;
+    Precedence precedence = Precedence::lowest_index;
+};
+
+/// A node, or a device with all its nodes (Node::device), and the GUIDs by which it may have links.
+struct PastLinks {
+    uint32_t index;
+    Node node;
+    std::string sysname;
+    std::vector<uint64_t> port_guids;
+    std::optional<uint64_t> node_guid; ///< of its device
+};
+
+/// A node that does not have a link that it could have.
+struct Mark {
+    enum class State {
+        told,
+        untold, ///< when it lost, nobody read what goes to the journal
+        yields, ///< it had the link, and its next event gives it up
+    };
+    Claimant claimant;
+    State state = State::told;
+};
+
+/// Records who has a link that several nodes could have, because of cloned firmware, a device split
+/// in two or two network devices with one MAC address. Each link taken is a symbolic link below
+/// /run/rdmad/claims that names its owner, so taking it is atomic and costs the same with any
+/// number of devices; an owner is believed only if kernel and sysfs confirm it. Each link lost is
+/// one below /run/rdmad/contested.
+class LinkOwners {
+public:
+    /// client: nullptr if ib_core is not loaded; release() and sweep() do without. directory:
+    /// /run/rdmad. writable: take links and tell who has to give one up. log_socket: as in
+    /// is_log_read().
+    LinkOwners(nldev::Client* client, const sysfs::Directory& root, std::string directory,
+               bool writable = true, std::string log_socket = "/dev/log")
+        : client_(client),
+          root_(root),
+          directory_(std::move(directory)),
+          writable_(writable),
+          log_socket_(std::move(log_socket))
+    {
+    }
+
+    /// Takes a link for the claimant, unless another node has a better claim. Returns true if the
+    /// claimant has it then. Logs a loss once. Where nothing can be written, logs that, and whoever
+    /// no record speaks against has the link.
+    [[nodiscard]] Result<bool> take(const Claim& claim);
+
+    /// Hands the links of a node to the nodes that came next. To be called for the nodes as they
+    /// go, and once more for the device: systemd may hear of the next owner before it hears that
+    /// the last one went, and would then ignore it. Returns true if there was something to release.
+    bool release(const PastLinks& past) const;
+
+    /// Does the same for every node that has gone without a release.
+    void sweep();
+
+private:
+    enum class Standing {
+        gone,    ///< no such node, or it is another device's
+        forfeit, ///< the node may not have the link any more
+        entitled,
+    };
+    struct Loser {
+        std::string path; ///< of its mark
+        Mark mark;
+    };
+
+    void stop_writing(const Error& error);
+    [[nodiscard]] Result<bool> contest(const Claim& claim, const std::string& key);
+    [[nodiscard]] Result<Standing> standing(uint64_t guid, const Claimant& owner);
+    [[nodiscard]] Result<Standing> standing_of_port(uint64_t guid, const Claimant& owner,
+                                                    const sysfs::RdmaDevice& device);
+    [[nodiscard]] std::string path(const char* kind, const std::string& key) const;
+    [[nodiscard]] std::string mark_path(const std::string& key, const std::string& sysname) const;
+    [[nodiscard]] std::vector<Loser> losers_of(const std::string& key, Node node) const;
+    [[nodiscard]] std::optional<Claimant> take_heir(const std::string& key, Node node) const;
+    void note_loss(const std::string& key, const Claim& loser, const Claimant& owner) const;
+    bool release_link(const std::string& key, Node node, const PastLinks& past) const;
+    void sweep_record(const char* kind, const std::string& name);
+
+    nldev::Client* client_;
+    const sysfs::Directory& root_;
+    std::string directory_;
+    bool writable_;
+    std::string log_socket_;
+};
+
+/// Reads "17 1 umad0" of a claim, and "17 1 umad0", "17 1 umad0 untold" or "17 1 umad0 yields" of a
+/// mark. Returns nullopt if it is nothing of the kind.
+[[nodiscard]] std::optional<Claimant> parse_claimant(std::string_view text, Node node);
+[[nodiscard]] std::optional<Mark> parse_mark(std::string_view text, Node node);
+
+} // namespace rdmad::rdma_id

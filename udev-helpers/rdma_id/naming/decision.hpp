@@ -1,0 +1,63 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+#pragma once
+
+#include "core/config/link_file.hpp"
+#include "core/device/name_records.hpp"
+#include "core/device/snapshot.hpp"
+#include "udev-helpers/rdma_id/context.hpp"
+#include "udev-helpers/rdma_id/naming/host_facts.hpp"
+
+namespace rdmad::rdma_id {
+
+/// A policy or Name=, and the name that it gave or why it gave none.
+struct Attempt {
+    std::string by; ///< "path", "Name="
+    naming::Composed outcome;
+};
+
+/// Why a name is not decided yet.
+enum class Wait {
+    no,
+    for_netdev,   ///< udev has not named the network device yet that the device is called after
+    for_own_event ///< a file asks for a udev property, which this event does not have
+};
+
+/// What a device should be called.
+struct Decision {
+    const config::LinkFile* file = nullptr; ///< nullptr if no file matches
+    naming::Scheme scheme = naming::Scheme::v1;
+    std::string original; ///< its name before we gave it one
+    std::vector<Attempt> attempts =
+        {};                 ///< in the order in which they count; those with a name are to be tried
+    std::string keeps = {}; ///< why the name stays whatever the attempts gave, if it does
+    Wait wait = Wait::no;   ///< the device keeps its name until another event decides
+
+    /// Returns the names to try in order; the device keeps its own if it comes to that. Empty if
+    /// the device keeps its name.
+    [[nodiscard]] std::vector<std::string> candidates() const;
+};
+
+/// What decisions on names depend on beside the device, read once for all devices that the running
+/// event decides on. Decisions point into it.
+struct NamingInput {
+    const sysfs::Directory& root;
+    std::vector<config::LinkFile> files;
+    NameRecords records;
+    config::Facts host; ///< see host_facts()
+    KernelOptions kernel_options;
+    std::string udev_run; ///< /run/udev: tells which network devices have their names
+
+    /// Returns what is wrong with the configuration, a message each.
+    [[nodiscard]] std::vector<std::string> problems() const;
+};
+
+[[nodiscard]] NamingInput read_naming_input(const Context& context);
+
+/// Decides on the name of a device.
+[[nodiscard]] Decision decide_name(const NamingInput& input, const Snapshot& device);
+
+/// Decides on the name of a device that the running event is not about, whose udev properties are
+/// unknown, therefore.
+[[nodiscard]] Decision decide_name_of_other(const NamingInput& input, const Snapshot& device);
+
+} // namespace rdmad::rdma_id

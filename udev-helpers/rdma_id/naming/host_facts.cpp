@@ -1,0 +1,93 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+#include "udev-helpers/rdma_id/naming/host_facts.hpp"
+
+#include "core/base/file.hpp"
+#include "core/base/text.hpp"
+#include "udev-helpers/rdma_id/naming/program.hpp"
+
+#include <climits>
+#include <memory>
+#include <unistd.h>
+
+namespace rdmad::rdma_id {
+
+namespace {
+
+constexpr char detect_virt[] = "/usr/bin/systemd-detect-virt";
+
+/// Empty if there is no such file.
+std::string word_in(const std::string& path)
+{
+    return std::string(text::trim(read_file(path).value_or("")));
+}
+
+/// What the kernel has, or where nobody has told it yet, as in an initrd, what it will be told.
+std::string host_name(const std::string& root)
+{
+    char name[HOST_NAME_MAX + 1] = {};
+    if (gethostname(name, sizeof name - 1) == 0 && name[0] != '\0' &&
+        std::string_view(name) != "(none)")
+        return name;
+    return word_in(root + "/etc/hostname");
+}
+
+/// "none" without the program, as it is not in every initrd.
+std::string detect(const char* option)
+{
+    const auto text = output_of({detect_virt, option}).value_or("");
+    return text.empty() ? "none" : text;
+}
+
+std::string virtualization()
+{
+    if (const auto container = detect("--container"); container != "none")
+        return "container " + container;
+    const auto machine = detect("--vm");
+    return machine == "none" ? machine : "vm " + machine;
+}
+
+} // namespace
+
+config::Facts host_facts(const EventProperties& event, const std::string& root)
+{
+    config::Facts facts;
+    facts.host = host_name(root);
+    facts.machine_id = word_in(root + "/etc/machine-id");
+    facts.kernel_command_line = word_in(root + "/proc/cmdline");
+    // asked by many files, and two programs each time
+    facts.virtualization = [answer = std::make_shared<std::string>()] {
+        if (answer->empty())
+            *answer = virtualization();
+        return *answer;
+    };
+    // an event of a network device has the properties of that
+    if (event("SUBSYSTEM").value_or("").starts_with("infiniband"))
+        facts.property = event;
+    return facts;
+}
+
+KernelOptions parse_kernel_options(std::string_view command_line)
+{
+    KernelOptions options;
+    for (const auto word : text::split(command_line, ' ')) {
+        const auto key = word.substr(0, word.find('=') + 1);
+        const auto value = word.substr(key.size());
+        std::string what;
+        if (key == "rdmad.names=") {
+            const auto given = config::parse_boolean(value);
+            options.gives_names = given.value_or(options.gives_names);
+            if (!given)
+                what = "'" + text::escape_terminal(value) + "' is neither yes nor no";
+        } else if (key == "rdmad.naming_scheme=") {
+            const auto scheme = naming::parse_scheme(value);
+            options.scheme = scheme ? scheme : options.scheme;
+            if (!scheme)
+                what = "there is no naming scheme '" + text::escape_terminal(value) + "'";
+        }
+        if (!what.empty())
+            options.problems.push_back("kernel command line: " + std::string(key) + ": " + what);
+    }
+    return options;
+}
+
+} // namespace rdmad::rdma_id

@@ -1,0 +1,24 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+#pragma once
+
+#include "core/config/match.hpp"
+#include "core/naming/device_name.hpp"
+#include "udev-helpers/rdma_id/context.hpp"
+
+namespace rdmad::rdma_id {
+
+/// Returns what .link files can ask about the machine: host name, machine ID, kernel command line
+/// and virtualization; and, in an event of an RDMA device or a node of one, its udev properties.
+/// root goes before the paths of files: empty, or the root of an image.
+[[nodiscard]] config::Facts host_facts(const EventProperties& event, const std::string& root);
+
+/// What the kernel command line says about names. The last valid value of each option counts.
+struct KernelOptions {
+    bool gives_names = true;                   ///< rdmad.names=no: rdmad renames no device
+    std::optional<naming::Scheme> scheme = {}; ///< rdmad.naming_scheme=
+    std::vector<std::string> problems = {};    ///< a message for each invalid value
+};
+
+[[nodiscard]] KernelOptions parse_kernel_options(std::string_view command_line);
+
+} // namespace rdmad::rdma_id

@@ -1,0 +1,217 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+#include "udev-helpers/rdma_id/naming/naming_switch.hpp"
+
+#include "core/base/file.hpp"
+#include "core/base/text.hpp"
+#include "udev-helpers/rdma_id/naming/program.hpp"
+
+#include <algorithm>
+#include <array>
+#include <cerrno>
+#include <set>
+#include <sys/stat.h>
+#include <unistd.h>
+
+namespace rdmad::rdma_id {
+
+namespace {
+
+constexpr char file_name[] = "60-rdma-persistent-naming.rules";
+// in the order in which udev looks (udev(7)); /lib where it is not /usr/lib
+constexpr std::array folders = {"/etc/udev/rules.d", "/run/udev/rules.d",
+                                "/usr/local/lib/udev/rules.d", "/usr/lib/udev/rules.d",
+                                "/lib/udev/rules.d"};
+constexpr std::array own_rules = {"59-rdmad-name.rules", "61-rdmad-id.rules"};
+// those of them that no package writes to
+constexpr std::array local_folders = {folders[0], folders[1], folders[2]};
+constexpr std::string_view marker = "# rdmad names RDMA devices";
+constexpr char rules[] =
+    "# rdmad names RDMA devices: this file stands in place of rdma-core's of the same name.\n"
+    "# 59-rdmad-name.rules does so. \"rdma_id --naming disable\" takes this file away. See "
+    "rdmad.link(5).\n"
+    "# Where rdmad has been removed, rdma-core's own rule counts:\n"
+    "TEST!=\"/usr/lib/udev/rdma_id\", TEST!=\"/lib/udev/rdma_id\", ACTION==\"add\", "
+    "SUBSYSTEM==\"infiniband\", PROGRAM=\"rdma_rename %k NAME_FALLBACK\"\n";
+
+/// Empty if it cannot be read.
+std::string content(const std::string& path)
+{
+    return read_file(path).value_or("");
+}
+
+bool exists(const std::string& path)
+{
+    struct stat status;
+    return lstat(path.c_str(), &status) == 0;
+}
+
+bool renames(const std::string& text)
+{
+    for (const auto line : text::split(text, '\n'))
+        if (!text::trim(line).starts_with('#') &&
+            (line.find("rdma_rename") != std::string_view::npos ||
+             line.find("rdma dev set") != std::string_view::npos))
+            return true;
+    return false;
+}
+
+/// udevd would see the change by itself, but up to three seconds later.
+void reload_rules(const std::string& root)
+{
+    if (root.empty())
+        (void)output_of({"/usr/bin/udevadm", "control", "--reload"});
+}
+
+constexpr char not_in_this_boot[] =
+    "But rdmad.names=0 on the kernel command line keeps it from that until a boot without it. "
+    "rdma-core does not rename them either.\n";
+
+/// Events tell what names are to be; the initrd has rules of its own.
+constexpr char what_follows[] =
+    "It counts for devices that come. Those that are there follow after:\n"
+    "    udevadm trigger --action=add --subsystem-match=infiniband\n"
+    "An initrd with RDMA devices in it has to be made anew: update-initramfs -u, or dracut -f.\n";
+
+} // namespace
+
+NamingSwitch::Rules NamingSwitch::in_folder(const std::string& folder) const
+{
+    auto path = root_ + folder + "/" + file_name;
+    if (!exists(path))
+        return {};
+    if (content(path).starts_with(marker))
+        return {Owner::rdmad, std::move(path)};
+    const bool is_packaged =
+        folder.find("/lib/") != std::string::npos && folder.find("/local/") == std::string::npos;
+    return {is_packaged ? Owner::rdma_core : Owner::administrator, std::move(path)};
+}
+
+NamingSwitch::Rules NamingSwitch::effective() const
+{
+    for (const auto* folder : folders)
+        if (auto found = in_folder(folder); found.owner != Owner::nobody)
+            return found;
+    return {};
+}
+
+/// Files of administrators, whatever they are called, that rename RDMA devices.
+std::vector<std::string> NamingSwitch::others_that_rename() const
+{
+    std::vector<std::string> paths;
+    std::set<std::string, std::less<>> seen; // one in an earlier folder hides those of its name
+    for (const auto* folder : local_folders) {
+        const auto directory = root_ + folder;
+        for (const auto& name : names_in(directory)) {
+            auto path = directory + "/" + name;
+            if (name.ends_with(".rules") && name != file_name && seen.emplace(name).second &&
+                renames(content(path)))
+                paths.push_back(std::move(path));
+        }
+    }
+    return paths;
+}
+
+/// Where an administrator has replaced or masked the rules that run us; empty if nobody has.
+std::string NamingSwitch::masked_rules() const
+{
+    for (const auto* folder : local_folders)
+        for (const auto* name : own_rules)
+            if (auto path = root_ + folder + "/" + name; exists(path))
+                return path;
+    return {};
+}
+
+/// What to know where no .link file is sound.
+std::string NamingSwitch::without_links() const
+{
+    const auto files = read_link_files(root_);
+    if (std::any_of(files.begin(), files.end(),
+                    [](const config::LinkFile& file) { return file.problems.empty(); }))
+        return {};
+    return "There is no .link file without mistakes in /etc/rdmad/link.d, /run/rdmad/link.d, "
+           "/usr/local/lib/rdmad/link.d or /usr/lib/rdmad/link.d: rdmad would rename no device, "
+           "and "
+           "devices that come keep the kernel's names.\n";
+}
+
+KernelOptions NamingSwitch::kernel_options() const
+{
+    return parse_kernel_options(text::trim(content(root_ + "/proc/cmdline")));
+}
+
+bool NamingSwitch::is_on() const
+{
+    return in_folder(etc).owner == Owner::rdmad && kernel_options().gives_names;
+}
+
+Result<std::string> NamingSwitch::enable() const
+{
+    const auto there = in_folder(etc);
+    if (there.owner == Owner::rdmad)
+        return "Nothing to do: rdmad names RDMA devices, by " + there.path + ".\n";
+    const auto now = effective();
+    if (now.owner == Owner::administrator)
+        return fail(EEXIST, now.path + " is an administrator's and stays; rdmad would not rename "
+                                       "beside it");
+    const auto path = root_ + etc + "/" + file_name;
+    mkdir((root_ + etc).c_str(), 0755);
+    // one that an administrator made meanwhile stays
+    if (auto written = replace_file(path, path + ".new", rules, Durable::yes, Existing::kept);
+        !written)
+        return tl::unexpected<Error>(std::move(written).error());
+    reload_rules(root_);
+    return "Wrote " + path + ": rdmad names RDMA devices, and rdma-core no more.\n" +
+           (kernel_options().gives_names ? "" : not_in_this_boot) + without_links() + what_follows;
+}
+
+Result<std::string> NamingSwitch::disable() const
+{
+    const auto there = in_folder(etc);
+    if (there.owner != Owner::rdmad)
+        return std::string("Nothing to do: rdmad does not name RDMA devices.\n");
+    if (unlink(there.path.c_str()) < 0)
+        return fail(errno, there.path);
+    reload_rules(root_);
+    return "Removed " + there.path +
+           ": rdmad renames no device, and the next 60-rdma-persistent-naming.rules counts.\n" +
+           what_follows;
+}
+
+std::string NamingSwitch::status() const
+{
+    const auto now = effective();
+    const auto options = kernel_options();
+    std::string text;
+    switch (now.owner) {
+    case Owner::nobody:
+        text = "Nobody renames RDMA devices: there is no " + std::string(file_name) + ".\n";
+        break;
+    case Owner::rdmad:
+        text = "rdmad names RDMA devices, by " + now.path + ".\n" +
+               (options.gives_names ? "" : not_in_this_boot);
+        break;
+    case Owner::rdma_core:
+        text = "rdma-core names RDMA devices, by " + now.path + ".\n";
+        break;
+    case Owner::administrator:
+        text = now.path + " is an administrator's, and goes before rdma-core's and ours: " +
+               (renames(content(now.path)) ? "it renames RDMA devices.\n"
+                                           : "nobody renames RDMA devices.\n");
+        break;
+    }
+    for (const auto& problem : options.problems)
+        text += problem + "\n";
+    for (const auto& path : others_that_rename())
+        text += path + " renames RDMA devices, too.\n";
+
+    if (const auto path = masked_rules(); !path.empty())
+        text += path + " stands in place of rdmad's own file of that name.\n";
+    for (const auto& file : read_link_files(root_)) {
+        text += file.path + (file.problems.empty() ? "\n" : ": names no device\n");
+        for (const auto& problem : file.problems)
+            text += "    " + problem.message() + "\n";
+    }
+    return text + without_links();
+}
+
+} // namespace rdmad::rdma_id

@@ -1,0 +1,48 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+#pragma once
+
+#include "core/base/result.hpp"
+#include "udev-helpers/rdma_id/naming/host_facts.hpp"
+#include "udev-helpers/rdma_id/naming/link_files.hpp"
+
+namespace rdmad::rdma_id {
+
+/// Who names RDMA devices: the file 60-rdma-persistent-naming.rules that udev takes. rdma-core
+/// ships one that calls rdma_rename; ours, in the administrator's folder, goes before it and lets
+/// rdma_id rename. So just one of them does.
+class NamingSwitch {
+public:
+    /// root goes before all paths: empty, or the root of an image.
+    explicit NamingSwitch(std::string root = {}) : root_(std::move(root)) {}
+
+    /// Returns true if rdmad is to rename: its file is there, and the kernel command line does not
+    /// say rdmad.names=0.
+    [[nodiscard]] bool is_on() const;
+
+    /// Each returns what was done, or why nothing was, for the user. Fails with EEXIST if an
+    /// administrator's file is there, and leaves that.
+    [[nodiscard]] Result<std::string> enable() const;
+    [[nodiscard]] Result<std::string> disable() const;
+    /// Returns who names devices, which files of administrators are in the way, and what is wrong
+    /// with the .link files and the kernel command line.
+    [[nodiscard]] std::string status() const;
+
+private:
+    enum class Owner { nobody, rdmad, rdma_core, administrator };
+    struct Rules {
+        Owner owner = Owner::nobody;
+        std::string path = {};
+    };
+
+    [[nodiscard]] Rules in_folder(const std::string& folder) const;
+    [[nodiscard]] Rules effective() const;
+    [[nodiscard]] std::vector<std::string> others_that_rename() const;
+    [[nodiscard]] std::string masked_rules() const;
+    [[nodiscard]] std::string without_links() const;
+    [[nodiscard]] KernelOptions kernel_options() const;
+
+    static constexpr char etc[] = "/etc/udev/rules.d";
+    std::string root_;
+};
+
+} // namespace rdmad::rdma_id

@@ -1,0 +1,34 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+#pragma once
+
+#include "udev-helpers/rdma_id/context.hpp"
+#include "udev-helpers/rdma_id/link_owners.hpp"
+#include "udev-helpers/rdma_id/output.hpp"
+
+namespace rdmad::rdma_id {
+
+/// Returns the links that a node asks for, each with a unit alias. By node GUID only where no port
+/// has a GUID. Whoever may set the MAC address of a RoCE port's network device chooses the port's
+/// GUID: none by that if the network device is in another network namespace.
+[[nodiscard]] std::vector<Claim> claims_of(const DeviceInfo& info);
+
+/// Takes the links and aliases that a node asks for. Returns them without those that another node
+/// has a better claim to.
+[[nodiscard]] Result<NodeLinks> claim_links(const DeviceInfo& info, LinkOwners& owners);
+
+/// Returns what a node, or a device with its nodes, may have claimed, by what its last event told.
+/// Returns nullopt if none has succeeded.
+[[nodiscard]] std::optional<PastLinks> read_past_links(Node node, std::string sysname,
+                                                       const EventProperties& last);
+
+/// Releases what earlier events of a node claimed and this one does not: the GUID of its port has
+/// changed. Gives the node a second event then.
+///
+/// @param udev_run /run/udev
+void release_past_links(const sysfs::Directory& root, const DeviceInfo& info,
+                        const LinkOwners& owners, const std::string& udev_run);
+
+/// Puts the aliases that other rules gave the node, with blanks between, before ours.
+void keep_foreign_aliases(NodeLinks& links, std::string_view aliases);
+
+} // namespace rdmad::rdma_id

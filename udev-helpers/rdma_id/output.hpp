@@ -1,0 +1,34 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+#pragma once
+
+#include "core/device/device_info.hpp"
+
+#include <string>
+#include <utility>
+#include <vector>
+
+namespace rdmad::rdma_id {
+
+/// So many ports of a device have links and units of its uverbs node, and stand in lists: udevd
+/// takes 16 KiB from a program and cuts the rest off (udev_event_spawn_start(),
+/// src/udev/udev-event.c).
+constexpr uint32_t most_ports = 128;
+
+/// Links and unit aliases of a node. An RDMA device has neither: it has no node for udev to link
+/// to.
+struct NodeLinks {
+    std::vector<std::string> paths = {}; ///< below /dev
+    std::vector<std::string> aliases = {};
+};
+
+/// Returns keys and escaped values, in the order of rdma_id(8), without those that are not known or
+/// do not hold.
+[[nodiscard]] std::vector<std::pair<std::string, std::string>> properties(const DeviceInfo& info,
+                                                                          const NodeLinks& links);
+
+/// Each returns a text that ends in a line break. Values are escaped for their format.
+[[nodiscard]] std::string format_properties(const DeviceInfo& info, const NodeLinks& links);
+[[nodiscard]] std::string format_json(const DeviceInfo& info, const NodeLinks& links);
+[[nodiscard]] std::string format_summary(const DeviceInfo& info, const NodeLinks& links);
+
+} // namespace rdmad::rdma_id
