@@ -164,16 +164,17 @@ class _World:
         return dict(line.split() for line in out.splitlines())
 
     def expect_links_and_records(self):
-        """Expects links, claims and marks of the nodes that there are; a new MAC address is noticed a moment later."""
+        """Expects links and claims of the nodes that there are; a new MAC address is noticed a moment later."""
         guids = {self.guid(slot) for slot in self.plugged} | ({eui64(MACS[self.mac])} if self.is_roce_there else set())
         self.l.until('the devices have nodes', lambda: {link.split('/')[0] for link in self.nodes()} == guids)
         self.l.settle()
         nodes = self.nodes()
         self.l.until('the links lead to the nodes', lambda: self.l.port_links() == nodes)
         self.l.expect('claims', self.l.run('ls /run/rdmad/claims').split(), sorted(f'port-{link.replace("/", "-")}' for link in nodes))
-        indices = set(self.l.run('rdma dev | cut -d: -f1').split())
-        self.l.until('marks are of devices that there are',
-                     lambda: set(self.l.run('ls /run/rdmad/bound 2>/dev/null || true').split()) <= indices)
+        # a unit that waits for its device has on record when that went
+        known = "rdma dev | cut -d: -f1; grep -ho '\"index\": [0-9]*' /run/rdmad/units/* | tr -dc '0-9\\n'"
+        self.l.until('marks are of devices that are there or that units wait for',
+                     lambda: set(self.l.run('ls /run/rdmad/bound').split()) <= set(self.l.run(known, check=False).split()))
 
     def step(self):
         action = self.chance.choices(
