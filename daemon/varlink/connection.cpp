@@ -123,7 +123,7 @@ int Connection::on_stall(sd_event_source*, uint64_t, void* userdata)
 void Connection::advance()
 {
     is_in_turn_ = true;
-    run_calls();
+    run_next_call();
     offer_room();
     flush();
     is_in_turn_ = false;
@@ -158,20 +158,18 @@ void Connection::flush()
     watch_stall(size > 0);
 }
 
-/// No more than a few at a time: other clients wait.
-void Connection::run_calls()
+/// No more than one: other clients wait, and some calls take long.
+void Connection::run_next_call()
 {
-    for (size_t i = 0; i < limits_.calls; i++) {
-        flush();
-        if (!may_run_call())
-            return;
-        if (const auto message = input_.next())
-            run_call(*message);
-        else if (input_.is_too_long())
-            refuse("the message is too long");
-        else
-            return;
-    }
+    flush();
+    if (!may_run_call())
+        return;
+    if (const auto message = input_.next())
+        run_call(*message);
+    else if (input_.is_too_long())
+        refuse("the message is too long");
+    else if (has_input())
+        refuse("the message is cut off");
 }
 
 void Connection::run_call(std::string_view message)
@@ -213,6 +211,12 @@ void Connection::settle()
     watch_io();
 }
 
+/// Returns true if there is a call to run, or something to refuse.
+bool Connection::has_input() const
+{
+    return input_.has_next() || (is_end_of_input_ && input_.size() > 0);
+}
+
 bool Connection::may_run_call() const
 {
     return socket_ && !call_ && !is_closing() && output_.size() == 0;
@@ -237,7 +241,7 @@ bool Connection::is_over() const
         return true;
     if (output_.size() > 0)
         return false;
-    return is_closing() || (is_end_of_input_ && !call_ && !input_.has_next());
+    return is_closing() || (is_end_of_input_ && !call_ && !has_input());
 }
 
 bool Connection::fits(const std::string& message) const
@@ -288,7 +292,7 @@ void Connection::watch_io()
     uint32_t events = 0;
     if (may_receive())
         events |= EPOLLIN;
-    if (output_.size() > 0 || (may_run_call() && input_.has_next()) || may_offer_room())
+    if (output_.size() > 0 || (may_run_call() && has_input()) || may_offer_room())
         events |= EPOLLOUT;
     sd_event_source_set_io_events(io_.get(), events);
 }

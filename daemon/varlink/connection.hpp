@@ -68,12 +68,13 @@ private:
     void advance();
     void receive();
     void flush();
-    void run_calls();
+    void run_next_call();
     void run_call(std::string_view message);
     void refuse(const std::string& reason);
     void offer_room();
     void settle();
 
+    [[nodiscard]] bool has_input() const;
     [[nodiscard]] bool may_run_call() const;
     [[nodiscard]] bool may_receive() const;
     [[nodiscard]] bool may_offer_room() const;

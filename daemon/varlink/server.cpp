@@ -20,6 +20,9 @@ namespace rdmad::varlink {
 namespace {
 
 constexpr uint64_t pause_usec = 1'000'000;
+// a flood fills the queue of the socket (net.core.somaxconn, 4096): all of that has passed after a
+// few turns, and each takes a few milliseconds
+constexpr int max_accepts = 256;
 
 /// It concerns one client, or nobody; the next accept() may work.
 bool is_of_one_client(int code)
@@ -83,7 +86,7 @@ private:
     static int on_client(sd_event_source* source, int fd, uint32_t events, void* userdata);
     static int on_resume(sd_event_source* source, uint64_t usec, void* userdata);
 
-    void accept_from(int socket);
+    [[nodiscard]] bool accept_from(int socket);
     void take(UniqueFd socket);
     [[nodiscard]] bool has_room_for(uid_t uid) const;
     void turn_away(int socket, uid_t uid);
@@ -131,7 +134,9 @@ Result<void> Server::Implementation::listen(UniqueFd socket)
 int Server::Implementation::on_client(sd_event_source*, int fd, uint32_t, void* userdata)
 {
     const auto self = static_cast<Implementation*>(userdata)->shared_from_this();
-    self->accept_from(fd);
+    // a callback may end the server
+    for (int i = 0; i < max_accepts && !self->listeners_.empty() && self->accept_from(fd); i++) {
+    }
     return 0;
 }
 
@@ -141,14 +146,16 @@ int Server::Implementation::on_resume(sd_event_source*, uint64_t, void* userdata
     return 0;
 }
 
-/// One at a time: clients that are there have their turn between two new ones.
-void Server::Implementation::accept_from(int socket)
+/// Returns true if there may be another one.
+bool Server::Implementation::accept_from(int socket)
 {
     UniqueFd client(accept4(socket, nullptr, nullptr, SOCK_CLOEXEC | SOCK_NONBLOCK));
+    const int code = client ? 0 : errno;
     if (client)
         take(std::move(client));
-    else if (!is_of_one_client(errno))
-        pause(errno);
+    else if (!is_of_one_client(code))
+        pause(code);
+    return code == 0;
 }
 
 void Server::Implementation::take(UniqueFd socket)
