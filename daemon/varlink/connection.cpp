@@ -102,6 +102,9 @@ int Connection::on_io(sd_event_source*, int, uint32_t events, void* userdata)
         self->has_hung_up_ = true;
     if (events != EPOLLIN)
         self->is_blocked_ = false;
+    // the socket has room: the client reads
+    if ((events & EPOLLOUT) != 0)
+        self->watch_stall(false);
     if (events != EPOLLOUT)
         self->receive();
     self->advance();
@@ -155,7 +158,6 @@ void Connection::flush()
     else if (size < 0 && !is_temporary(errno))
         has_hung_up_ = true;
     is_blocked_ = output_.size() > 0;
-    watch_stall(size > 0);
 }
 
 /// No more than one: other clients wait, and some calls take long.
@@ -295,16 +297,19 @@ void Connection::watch_io()
     if (output_.size() > 0 || (may_run_call() && has_input()) || may_offer_room())
         events |= EPOLLOUT;
     sd_event_source_set_io_events(io_.get(), events);
+    watch_stall((events & EPOLLOUT) != 0);
 }
 
-/// The timer runs only while output waits: a daemon with nothing to do does not wake up.
-void Connection::watch_stall(bool is_progress)
+/// Has the timer run while the client is to read before anything goes on: there is output, or a
+/// call that is not run before the socket has room. Else it does not run: a daemon with nothing to
+/// do does not wake up.
+void Connection::watch_stall(bool is_stalled)
 {
     int enabled = SD_EVENT_OFF;
     sd_event_source_get_enabled(stall_.get(), &enabled);
-    if (output_.size() == 0) {
+    if (!is_stalled) {
         sd_event_source_set_enabled(stall_.get(), SD_EVENT_OFF);
-    } else if (is_progress || enabled == SD_EVENT_OFF) {
+    } else if (enabled == SD_EVENT_OFF) {
         const auto usec = std::chrono::microseconds(limits_.stall).count();
         sd_event_source_set_time_relative(stall_.get(), static_cast<uint64_t>(usec));
         sd_event_source_set_enabled(stall_.get(), SD_EVENT_ONESHOT);

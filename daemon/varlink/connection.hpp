@@ -85,7 +85,7 @@ private:
     void close();
     void close_soon();
     void watch_io();
-    void watch_stall(bool is_progress);
+    void watch_stall(bool is_stalled);
 
     Owner* owner_; ///< null: it is told nothing
     std::shared_ptr<const Registry> registry_;

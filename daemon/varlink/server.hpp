@@ -74,7 +74,7 @@ struct Limits {
     size_t connections_for_root = 16; ///< of them, which others cannot take
     size_t connections_per_uid = 16;  ///< of other users than root
     size_t calls = 16;                ///< of one client, pipelined or waiting
-    std::chrono::milliseconds stall = std::chrono::seconds(30); ///< output waits, nothing is read
+    std::chrono::milliseconds stall = std::chrono::seconds(30); ///< nothing that waits is read
 };
 
 /// What a program says of itself in org.varlink.service.GetInfo.

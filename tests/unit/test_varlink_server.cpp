@@ -874,6 +874,20 @@ TEST_CASE("a client that reads nothing for a while is dropped", "[varlink]")
     CHECK(bench.troubles[0].find("dropped a client that does not read its answers") == 0);
 }
 
+TEST_CASE("a client that calls and reads nothing is dropped", "[varlink]")
+{
+    Bench bench({.stall = std::chrono::milliseconds(100)});
+    const auto client = bench.client();
+    // each answer finds room, and none waits for the client: the next call does
+    const auto echo =
+        "{\"method\":\"a.b.Echo\",\"parameters\":{\"x\":\"" + std::string(1000, 'x') + "\"}}\0"s;
+    while (client.send(echo)) {
+    }
+    CHECK(bench.time_until_connections(0) < std::chrono::seconds(10));
+    REQUIRE(bench.troubles.size() == 1);
+    CHECK(bench.troubles[0].find("dropped a client that does not read its answers") == 0);
+}
+
 TEST_CASE("a client that reads slowly is not dropped", "[varlink]")
 {
     Bench bench({.output_bytes = 5'000'000, .stall = std::chrono::milliseconds(3000)});
