@@ -62,12 +62,10 @@ void Connection::finish(const std::string& message)
     call_ = nullptr;
     if (is_closing())
         return;
-    if (fits(message)) {
+    if (fits(message))
         output_.push(message);
-    } else {
-        output_.clear();
-        give_up("does not read its answers");
-    }
+    else
+        turn_down(message);
     wake();
 }
 
@@ -79,7 +77,7 @@ bool Connection::notify(const std::string& message)
     if (is_said)
         output_.push(message);
     else if (output_.size() == 0)
-        give_up("is to get an answer longer than the limit"); // there will never be room for it
+        turn_down(message); // that it has read all will bring no room
     wake();
     return is_said;
 }
@@ -248,10 +246,23 @@ bool Connection::is_over() const
 
 bool Connection::fits(const std::string& message) const
 {
-    if (output_.size() == 0)
-        return message.size() <= limits_.answer_bytes;
-    return message.size() <= limits_.output_bytes &&
-           output_.size() <= limits_.output_bytes - message.size();
+    const auto most = output_.size() == 0 ? limits_.answer_bytes : limits_.output_bytes;
+    const auto bytes = output_.size() + message.size();
+    return bytes <= most && owner_->has_room(*this, bytes);
+}
+
+/// Ends the connection over an answer that does not fit. One that could go out, had other clients
+/// of the user read theirs, is no fault of this client, which is told.
+void Connection::turn_down(const std::string& message)
+{
+    if (message.size() > limits_.answer_bytes)
+        return give_up("is to get an answer longer than the limit");
+    if (output_.size() > 0) {
+        output_.clear();
+        return give_up("does not read its answers");
+    }
+    output_.push(format_error("io.rdmad.TooMuchUnread", Json::object()));
+    give_up("is of a user whose clients do not read their answers");
 }
 
 void Connection::give_up(std::string why)

@@ -23,10 +23,14 @@ using EventSource = CPtr<sd_event_source, sd_event_source_unref>;
 /// messages.
 class Connection : public std::enable_shared_from_this<Connection> {
 public:
-    /// Told that a connection came to its end; why is empty if the client wanted it so.
+    /// Whose connection it is.
     class Owner {
     public:
+        /// Called when a connection came to its end; why is empty if the client wanted it so.
         virtual void closed(Connection& connection, const std::string& why) = 0;
+        /// Returns true if so many bytes may wait for the client, beside those that wait for other
+        /// clients of its user.
+        [[nodiscard]] virtual bool has_room(const Connection& connection, size_t bytes) const = 0;
 
     protected:
         ~Owner() = default;
@@ -45,6 +49,12 @@ public:
     [[nodiscard]] uid_t peer_uid() const
     {
         return peer_uid_;
+    }
+
+    /// Bytes that wait until the client reads.
+    [[nodiscard]] size_t queued_bytes() const
+    {
+        return output_.size();
     }
 
     // What a Call asks for. None of these calls back or closes: that is left to the event loop.
@@ -81,6 +91,7 @@ private:
     [[nodiscard]] bool is_over() const;
 
     [[nodiscard]] bool fits(const std::string& message) const;
+    void turn_down(const std::string& message);
     void give_up(std::string why);
     void close();
     void close_soon();

@@ -64,6 +64,7 @@ public:
     void end();
     [[nodiscard]] Result<void> listen(UniqueFd socket);
     void closed(Connection& connection, const std::string& why) override;
+    [[nodiscard]] bool has_room(const Connection& connection, size_t bytes) const override;
 
     Registry& registry()
     {
@@ -230,6 +231,17 @@ void Server::Implementation::closed(Connection& connection, const std::string& w
         tell_trouble("dropped a client that " + why,
                      " (of user " + std::to_string(connection.peer_uid()) + ")");
     tell_change();
+}
+
+/// One answer may go out in any case: what rdmad has to say does not depend on who asks.
+bool Server::Implementation::has_room(const Connection& connection, size_t bytes) const
+{
+    size_t others = 0;
+    for (const auto& [key, other] : connections_)
+        if (key != &connection && other->peer_uid() == connection.peer_uid())
+            others += other->queued_bytes();
+    return connection.peer_uid() == 0 || others == 0 ||
+           others + bytes <= limits_.output_bytes_per_uid;
 }
 
 void Server::Implementation::tell_trouble(const std::string& reason, const std::string& details)

@@ -70,6 +70,8 @@ struct Limits {
     size_t output_bytes = 1024 * 1024; ///< queued for one client, if that is more than one answer
     /// Of one answer. What rdmad has to say grows with the devices, not with what a client asks.
     size_t answer_bytes = 16 * 1024 * 1024;
+    /// Queued for all clients of one user other than root, if that is more than one answer.
+    size_t output_bytes_per_uid = 16 * 1024 * 1024;
     size_t connections = 128;
     size_t connections_for_root = 16; ///< of them, which others cannot take
     size_t connections_per_uid = 16;  ///< of other users than root

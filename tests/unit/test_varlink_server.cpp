@@ -828,6 +828,42 @@ TEST_CASE("one answer above the limit ends the connection", "[varlink]")
     CHECK(client.replies().empty());
 }
 
+TEST_CASE("what waits for all clients of a user is bounded", "[varlink]")
+{
+    Bench bench({.output_bytes = 400'000, .output_bytes_per_uid = 350'000});
+    auto idle = connected_as(bench, stranger);
+    idle.call("a.b.Keep", ",\"more\":true");
+    bench.settle();
+    fill(bench);
+    auto second = connected_as(bench, stranger);
+    const bool is_last = GENERATE(true, false);
+    second.call("a.b.Keep", ",\"more\":true");
+    bench.settle();
+    if (is_last)
+        bench.kept(1).reply(big());
+    else
+        CHECK_FALSE(bench.kept(1).notify(big()));
+    bench.settle();
+    CHECK(second.replies() == Replies{R"({"error":"io.rdmad.TooMuchUnread","parameters":{}})"});
+    CHECK(second.is_at_end());
+    REQUIRE(bench.troubles.size() == 1);
+    CHECK(bench.troubles[0].find("dropped a client that is of a user whose clients do not read") ==
+          0);
+    const auto is_served = [&](Client client) {
+        client.call("a.b.Echo", ",\"parameters\":{\"x\":\"" + big_text() + "\"}");
+        bench.settle();
+        return client.replies().size() == 1 && !client.is_at_end();
+    };
+    if (geteuid() == 0) {
+        CHECK(is_served(connected_as(bench, stranger - 1)));
+        CHECK(is_served(bench.client()));
+    }
+    CHECK_FALSE(is_served(connected_as(bench, stranger)));
+    while (idle.receive() > 0)
+        bench.settle();
+    CHECK(is_served(connected_as(bench, stranger)));
+}
+
 TEST_CASE("one answer may be longer than what waits for a client otherwise", "[varlink]")
 {
     Bench bench(with_output(200'000));
