@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 #include "daemon/varlink/connection.hpp"
 
+#include "daemon/varlink/client_socket.hpp"
+
 #include <cerrno>
 #include <sys/epoll.h>
 #include <sys/socket.h>
@@ -136,8 +138,10 @@ void Connection::receive()
     if (!may_receive())
         return;
     char chunk[chunk_bytes];
-    const auto size = recv(socket_.get(), chunk, sizeof chunk, MSG_DONTWAIT);
-    if (size > 0)
+    const auto [size, has_descriptors] = varlink::receive(socket_.get(), chunk, sizeof chunk);
+    if (has_descriptors)
+        refuse("the message comes with file descriptors");
+    else if (size > 0)
         input_.push({chunk, static_cast<size_t>(size)});
     else if (size == 0)
         is_end_of_input_ = true;
@@ -277,7 +281,7 @@ void Connection::close()
         return;
     io_.reset();
     stall_.reset();
-    socket_.reset();
+    hang_up(socket_);
     output_.clear();
     if (auto* call = std::exchange(call_, nullptr)) {
         call->connection_ = nullptr;

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 #include "daemon/varlink/server.hpp"
 
+#include "daemon/varlink/client_socket.hpp"
 #include "daemon/varlink/connection.hpp"
 #include "daemon/varlink/registry.hpp"
 #include "daemon/varlink/throttle.hpp"
@@ -48,6 +49,7 @@ Result<void> prepare(int socket)
     const int flags = fcntl(socket, F_GETFL);
     if (flags < 0 || fcntl(socket, F_SETFL, flags | O_NONBLOCK) < 0)
         return fail(errno, "cannot have a socket not wait");
+    refuse_descriptors(socket);
     return {};
 }
 
@@ -90,7 +92,7 @@ private:
     [[nodiscard]] bool accept_from(int socket);
     void take(UniqueFd socket);
     [[nodiscard]] bool has_room_for(uid_t uid) const;
-    void turn_away(int socket, uid_t uid);
+    void turn_away(UniqueFd socket, uid_t uid);
     [[nodiscard]] int add_resume();
     void pause(int code);
     void enable_listeners(int enabled);
@@ -165,7 +167,7 @@ void Server::Implementation::take(UniqueFd socket)
     if (!uid)
         return tell_trouble(uid.error().message(), "");
     if (!has_room_for(*uid))
-        return turn_away(socket.get(), *uid);
+        return turn_away(std::move(socket), *uid);
     const auto connection =
         std::make_shared<Connection>(*this, registry_, limits_, std::move(socket), *uid);
     if (auto started = connection->start(event_); !started) {
@@ -188,12 +190,13 @@ bool Server::Implementation::has_room_for(uid_t uid) const
     return uid == 0 || static_cast<size_t>(count) < limits_.connections_per_uid;
 }
 
-void Server::Implementation::turn_away(int socket, uid_t uid)
+void Server::Implementation::turn_away(UniqueFd socket, uid_t uid)
 {
     const auto message = format_error("io.rdmad.TooManyConnections", Json::object());
     // it fits into an empty socket
     [[maybe_unused]] const auto sent =
-        send(socket, message.data(), message.size(), MSG_DONTWAIT | MSG_NOSIGNAL);
+        send(socket.get(), message.data(), message.size(), MSG_DONTWAIT | MSG_NOSIGNAL);
+    hang_up(socket);
     tell_trouble("too many connections: turned a client away",
                  " (of user " + std::to_string(uid) + ")");
 }
