@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 #include "ctl/client.hpp"
 
+#include "core/base/json_size.hpp"
+
 #include <algorithm>
 #include <array>
 #include <cerrno>
@@ -21,7 +23,7 @@ using std::chrono::steady_clock;
 using Kind = Complaint::Kind;
 
 // None of rdmad's interfaces nests deeper than six. What reads and copies JSON may be recursive.
-constexpr int max_depth = 32;
+constexpr size_t max_depth = 32;
 
 std::optional<nanoseconds> time_left(Deadline deadline)
 {
@@ -34,24 +36,6 @@ timespec to_timespec(nanoseconds time)
 {
     constexpr nanoseconds::rep second = 1'000'000'000;
     return {.tv_sec = time.count() / second, .tv_nsec = time.count() % second};
-}
-
-bool is_deep(std::string_view bytes)
-{
-    int depth = 0;
-    bool in_string = false;
-    for (size_t i = 0; i < bytes.size(); i++) {
-        const char c = bytes[i];
-        if (in_string && c == '\\')
-            i++;
-        else if (c == '"')
-            in_string = !in_string;
-        else if (!in_string && (c == '[' || c == '{') && ++depth > max_depth)
-            return true;
-        else if (!in_string && (c == ']' || c == '}'))
-            depth--;
-    }
-    return false;
 }
 
 tl::unexpected<Complaint> broken(const std::string& what)
@@ -118,7 +102,7 @@ Deadline answer_deadline()
 
 Answer<Message> parse_message(std::string_view bytes)
 {
-    if (is_deep(bytes))
+    if (size_of_json(bytes).depth > max_depth)
         return broken("it nests too deep");
     auto json = Json::parse(bytes, nullptr, false);
     if (!json.is_object())
@@ -171,6 +155,9 @@ std::string explain_error(const std::string& error, const Json& parameters)
                "systemctl restart rdmad";
     if (error == "io.rdmad.TooManyConnections")
         return "rdmad has too many connections; try again later";
+    if (error == "io.rdmad.TooMuchUnread")
+        return "other clients of this user do not read what rdmad tells them; end them, and try "
+               "again";
     if (error == "io.rdmad.ProtocolError")
         return "rdmad does not understand rdmactl: " + parameter(parameters, "reason");
     return "rdmad refuses: " + error;

@@ -11,7 +11,6 @@
 
 #include <array>
 #include <cstdio>
-#include <cstring>
 #include <unistd.h>
 
 namespace rdmad::ctl {
@@ -53,27 +52,12 @@ void take(Findings& findings, const std::string& root, const config::File& file)
         findings.problems.push_back(problem.message());
 }
 
-/// One that is named on the command line, without drop-ins.
-config::File read_one(const std::string& path)
-{
-    config::File file{.name = path.substr(path.rfind('/') + 1), .path = path};
-    const auto text = read_file(path);
-    if (!text) {
-        file.problems.push_back({.file = path, .what = strerror(text.error().code)});
-        return file;
-    }
-    auto ini = config::parse_ini(*text, path);
-    file.assignments = std::move(ini.assignments);
-    file.problems = std::move(ini.problems);
-    return file;
-}
-
 Findings look_at_files(const Common& common, const std::vector<std::string>& paths)
 {
     Findings findings;
     for (const auto& path : paths) {
         if (path.ends_with(".binding") || path.ends_with(".link"))
-            take(findings, common.root, read_one(path));
+            take(findings, common.root, config::read_alone(path));
         else
             findings.problems.push_back(path + ": its name ends neither in .binding nor in .link");
     }

@@ -2,6 +2,7 @@
 #include "daemon/record.hpp"
 
 #include "core/base/file.hpp"
+#include "core/base/json_size.hpp"
 
 #include <cerrno>
 #include <sys/stat.h>
@@ -10,8 +11,19 @@ namespace rdmad {
 
 using Json = nlohmann::json;
 
+namespace {
+
+// what all RDMA devices that there can be (256) fill has a tenth of that
+constexpr size_t max_depth = 64;
+constexpr size_t max_values = 200'000;
+
+} // namespace
+
 Result<Json> parse_versioned(std::string_view text, int version)
 {
+    const auto size = size_of_json(text);
+    if (size.depth > max_depth || size.values > max_values)
+        return fail(EBADMSG, "nested too deeply, or too many values");
     auto json = Json::parse(text, nullptr, false);
     if (!json.is_object())
         return fail(EBADMSG, "no JSON object");

@@ -43,7 +43,7 @@ void read_list(const nlohmann::json& object, const char* key, Container& target)
             target.insert(target.end(), text.template get<std::string>());
 }
 
-/// EBADMSG: no such object, or of another version.
+/// EBADMSG: no such object, of another version, or far larger than any that rdmad writes.
 [[nodiscard]] Result<nlohmann::json> parse_versioned(std::string_view text, int version);
 
 /// With a line break at its end; what is no UTF-8 is replaced.

@@ -4,6 +4,7 @@
 #include "core/base/c_ptr.hpp"
 #include "core/base/unique_fd.hpp"
 
+#include <algorithm>
 #include <cerrno>
 #include <cstdio>
 #include <dirent.h>
@@ -13,6 +14,8 @@
 namespace rdmad {
 
 namespace {
+
+constexpr size_t chunk_bytes = 16 * 1024;
 
 /// 0, or an errno value.
 int write_all(const std::string& path, const std::string& text, Durable durable)
@@ -36,20 +39,19 @@ Result<std::string> read_file(const std::string& path, size_t max_size)
     const UniqueFd file(open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY));
     if (!file)
         return fail(errno, path);
-    std::string text(max_size + 1, '\0');
-    size_t size = 0;
-    while (size < text.size()) {
+    std::string text;
+    // the limit may be a thousand times what most files have
+    for (size_t size = 0; size <= max_size;) {
+        text.resize(std::min(max_size + 1, size + chunk_bytes));
         const ssize_t count = read(file.get(), text.data() + size, text.size() - size);
         if (count < 0)
             return fail(errno, path);
-        if (count == 0)
-            break;
         size += static_cast<size_t>(count);
+        text.resize(size);
+        if (count == 0)
+            return text;
     }
-    if (size > max_size)
-        return fail(EFBIG, path);
-    text.resize(size);
-    return text;
+    return fail(EFBIG, path);
 }
 
 Result<void> replace_file(const std::string& path, const std::string& temporary,

@@ -3,6 +3,7 @@
 
 #include "core/base/file.hpp"
 
+#include <cerrno>
 #include <cstring>
 #include <iterator>
 #include <map>
@@ -12,6 +13,11 @@
 namespace rdmad::config {
 
 namespace {
+
+// one file may be about any number of devices: more than that are a mistake, and what is read of
+// them takes memory
+constexpr size_t max_files = 1024;
+constexpr size_t max_file_bytes = 65536;
 
 /// Name to path, the earlier folder first.
 using Found = std::map<std::string, std::string>;
@@ -40,9 +46,12 @@ bool is_hidden(const std::string& path)
 
 void add(File& file, const std::string& path)
 {
-    const auto text = read_file(path);
+    const auto text = read_file(path, max_file_bytes);
     if (!text) {
-        file.problems.push_back({.file = path, .what = strerror(text.error().code)});
+        file.problems.push_back({.file = path,
+                                 .what = text.error().code == EFBIG
+                                             ? "is longer than 64 KiB, and not read"
+                                             : strerror(text.error().code)});
         return;
     }
     auto ini = parse_ini(*text, path);
@@ -50,13 +59,25 @@ void add(File& file, const std::string& path)
     std::move(ini.problems.begin(), ini.problems.end(), std::back_inserter(file.problems));
 }
 
+void add_excess(File& file, const std::string& path)
+{
+    file.problems.push_back({.file = path,
+                             .what = "is not read, nor is any after it: there are more than " +
+                                     std::to_string(max_files) + " of them"});
+}
+
 void read(File& file, const std::string& root, const std::vector<std::string>& folders)
 {
     if (!file.path.empty() && !is_hidden(file.path))
         add(file, file.path);
-    for (const auto& [name, path] : find(root, folders, "/" + file.name + ".d", ".conf"))
-        if (!is_hidden(path))
-            add(file, path);
+    size_t drop_ins = 0;
+    for (const auto& [name, path] : find(root, folders, "/" + file.name + ".d", ".conf")) {
+        if (is_hidden(path))
+            continue;
+        if (drop_ins++ == max_files)
+            return add_excess(file, path);
+        add(file, path);
+    }
 }
 
 } // namespace
@@ -69,10 +90,22 @@ std::vector<File> read_files(const std::string& root, const std::vector<std::str
         if (is_hidden(path))
             continue;
         File file{.name = name, .path = path};
+        if (files.size() == max_files) {
+            add_excess(file, path);
+            files.push_back(std::move(file));
+            break;
+        }
         read(file, root, folders);
         files.push_back(std::move(file));
     }
     return files;
+}
+
+File read_alone(const std::string& path)
+{
+    File file{.name = path.substr(path.rfind('/') + 1), .path = path};
+    add(file, path);
+    return file;
 }
 
 File read_one_file(const std::string& root, const std::vector<std::string>& folders,

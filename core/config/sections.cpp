@@ -7,6 +7,22 @@
 
 namespace rdmad::config {
 
+namespace {
+
+// what is no such file at all is wrong in each line
+constexpr size_t max_problems = 100;
+
+void keep_first(std::vector<Problem>& problems, const std::string& path)
+{
+    if (problems.size() <= max_problems)
+        return;
+    const auto more = problems.size() - max_problems;
+    problems.resize(max_problems);
+    problems.push_back({.file = path, .what = "has " + std::to_string(more) + " mistakes more"});
+}
+
+} // namespace
+
 Verdict read_sections(const File& file, Match& match, std::string_view own_section,
                       const std::function<std::string(const std::string&, const std::string&)>& set,
                       const std::string& match_all)
@@ -37,6 +53,7 @@ Verdict read_sections(const File& file, Match& match, std::string_view own_secti
             {.file = file.path,
              .what = "matches nothing without a [Match] key; " + match_all + " matches every one"});
     }
+    keep_first(verdict.problems, file.path);
     return verdict;
 }
 

@@ -10,8 +10,8 @@ namespace rdmad::config {
 
 /// What is wrong with a file that has a [Match] section and one of its own.
 struct Verdict {
-    bool is_match_sound = true; ///< false: what the file matches cannot be told
-    std::vector<Problem> problems = {};
+    bool is_match_sound = true;         ///< false: what the file matches cannot be told
+    std::vector<Problem> problems = {}; ///< the first 100, and how many more there are
 };
 
 /// Gives a file's assignments to match, and those of its own section to set, which returns what is

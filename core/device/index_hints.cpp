@@ -1,7 +1,9 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 #include "core/device/index_hints.hpp"
 
+#include <array>
 #include <cerrno>
+#include <cstring>
 #include <fcntl.h>
 #include <sys/stat.h>
 
@@ -36,12 +38,9 @@ off_t slot_of(uint64_t inode)
 
 std::optional<uint32_t> read_slot(int file, uint64_t inode)
 {
-    Slot slot;
-    if (file < 0 || pread(file, &slot, sizeof slot, slot_of(inode)) != sizeof slot)
-        return std::nullopt;
-    if (slot.inode != inode || slot.check != check_of(slot.inode, slot.index))
-        return std::nullopt;
-    return slot.index;
+    std::array<char, sizeof(Slot)> bytes;
+    const auto size = file < 0 ? -1 : pread(file, bytes.data(), bytes.size(), slot_of(inode));
+    return size < 0 ? std::nullopt : parse_hint({bytes.data(), static_cast<size_t>(size)}, inode);
 }
 
 void write_slot(int file, uint64_t inode, uint32_t index)
@@ -73,6 +72,17 @@ std::optional<uint32_t> IndexHints::find(uint64_t inode)
 std::optional<uint32_t> IndexHints::last()
 {
     return read_slot(file(), no_inode);
+}
+
+std::optional<uint32_t> parse_hint(std::string_view bytes, uint64_t inode)
+{
+    Slot slot;
+    if (bytes.size() != sizeof slot)
+        return std::nullopt;
+    memcpy(&slot, bytes.data(), sizeof slot);
+    if (slot.inode != inode || slot.check != check_of(slot.inode, slot.index))
+        return std::nullopt;
+    return slot.index;
 }
 
 void IndexHints::remember(uint64_t inode, uint32_t index)

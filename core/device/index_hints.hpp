@@ -6,6 +6,7 @@
 #include <cstdint>
 #include <optional>
 #include <string>
+#include <string_view>
 
 namespace rdmad {
 
@@ -33,5 +34,9 @@ private:
     bool writable_;
     std::optional<UniqueFd> file_;
 };
+
+/// Reads what the file holds at the place of an inode. Returns nullopt if that is nothing, or the
+/// hint of another inode.
+[[nodiscard]] std::optional<uint32_t> parse_hint(std::string_view bytes, uint64_t inode);
 
 } // namespace rdmad

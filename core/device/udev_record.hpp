@@ -13,6 +13,8 @@ namespace rdmad {
 /// /run/udev/data (device_update_db(), libsystemd/sd-device).
 class UdevRecord {
 public:
+    explicit UdevRecord(std::string text) : text_(std::move(text)) {}
+
     /// Returns the record with an id: "c231:192" by device number, "n7" by interface index,
     /// "+infiniband:mlx5_0" for what has neither. Returns nullopt if there is none.
     [[nodiscard]] static std::optional<UdevRecord> read(const std::string& udev_run,
@@ -37,8 +39,6 @@ public:
     }
 
 private:
-    explicit UdevRecord(std::string text) : text_(std::move(text)) {}
-
     std::string text_;
 };
 

@@ -118,6 +118,38 @@ void add_others(std::vector<std::string>& all, const std::vector<std::string>& w
                  [&](const std::string& word) { return !known.contains(word); });
 }
 
+/// What binding files are held against: worked out once for all of them, as there may be many.
+struct Present {
+    std::vector<config::Facts> ports = {};
+    std::set<std::string> port_guids = {};
+    std::set<std::string> node_guids = {};
+};
+
+Present present_of(const Inventory& inventory, const config::Facts& host)
+{
+    Present present;
+    for (const auto& [index, device] : inventory.devices()) {
+        present.node_guids.insert(text::format_guid(device.node_guid));
+        for (const auto& port : device.ports) {
+            present.ports.push_back(facts_of(device, port, host));
+            if (port.guid)
+                present.port_guids.insert(text::format_guid(*port.guid));
+        }
+    }
+    return present;
+}
+
+Reach reach_of(const config::BindingFile& file, const Present& present)
+{
+    Reach reach;
+    for (const auto& port : present.ports)
+        if (matches(file, port))
+            reach.matches.push_back(port.device + "/" + port.port);
+    add_others(reach.missing, file.match.port_guids(), present.port_guids);
+    add_others(reach.missing, file.match.node_guids(), present.node_guids);
+    return reach;
+}
+
 const char* name_of_change(DeviceChange::Kind kind)
 {
     switch (kind) {
@@ -461,29 +493,11 @@ void Api::list_bindings(const CallPtr& call) const
     if (name && units.empty())
         return call->fail("io.rdmad.Bindings.NoSuchUnit", {{"unit", *name}});
     auto files = Json::array();
+    const auto present = present_of(inventory_, host_);
     for (const auto& file : bindings_.files())
         if (!name || named.contains(name_of(file)))
-            files.push_back(to_json(file, reach_of(file)));
+            files.push_back(to_json(file, reach_of(file, present)));
     call->reply({{"bindings", std::move(files)}, {"units", std::move(units)}});
-}
-
-Reach Api::reach_of(const config::BindingFile& file) const
-{
-    Reach reach;
-    std::set<std::string> ports;
-    std::set<std::string> nodes;
-    for (const auto& [index, device] : inventory_.devices()) {
-        nodes.insert(text::format_guid(device.node_guid));
-        for (const auto& port : device.ports) {
-            if (port.guid)
-                ports.insert(text::format_guid(*port.guid));
-            if (matches(file, device, port, host_))
-                reach.matches.push_back(device.name + "/" + std::to_string(port.number));
-        }
-    }
-    add_others(reach.missing, file.match.port_guids(), ports);
-    add_others(reach.missing, file.match.node_guids(), nodes);
-    return reach;
 }
 
 void Api::add_binding(const CallPtr& call)

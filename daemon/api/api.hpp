@@ -74,7 +74,6 @@ private:
     [[nodiscard]] Json event_of(const char* kind) const;
     [[nodiscard]] Json snapshot(const char* kind) const;
     [[nodiscard]] Json device(const Device& device) const;
-    [[nodiscard]] Reach reach_of(const config::BindingFile& file) const;
 
     const Inventory& inventory_;
     Bindings& bindings_;

@@ -205,11 +205,8 @@ bool is_runtime(const config::BindingFile& file)
     return file.path.find(std::string(runtime_folder) + "/") != std::string::npos;
 }
 
-bool matches(const config::BindingFile& file, const Device& device, const Port& port,
-             const config::Facts& host)
+config::Facts facts_of(const Device& device, const Port& port, const config::Facts& host)
 {
-    if (!file.problems.empty())
-        return false;
     auto facts = host;
     facts.device = device.name;
     facts.port = std::to_string(port.number);
@@ -220,17 +217,25 @@ bool matches(const config::BindingFile& file, const Device& device, const Port& 
     facts.port_guids = {guid_text(port.guid)};
     facts.link_types = {std::string(naming::to_string(port.link_type))};
     facts.netdevs = {port.netdev};
-    return file.match.why_not(facts).empty();
+    return facts;
+}
+
+bool matches(const config::BindingFile& file, const config::Facts& port)
+{
+    return file.problems.empty() && file.match.why_not(port).empty();
 }
 
 std::vector<Claim> claims_of(const std::vector<config::BindingFile>& files, const Device& device,
                              const config::Facts& host)
 {
+    std::vector<config::Facts> facts;
+    for (const auto& port : device.ports)
+        facts.push_back(facts_of(device, port, host));
     std::vector<Claim> claims;
     for (const auto& file : files)
-        for (const auto& port : device.ports)
-            if (matches(file, device, port, host))
-                add_claims(claims, file, device, port);
+        for (size_t i = 0; i < facts.size(); i++)
+            if (matches(file, facts[i]))
+                add_claims(claims, file, device, device.ports[i]);
     return claims;
 }
 

@@ -57,9 +57,11 @@ struct Claim {
 [[nodiscard]] std::vector<Claim> claims_of(const std::vector<config::BindingFile>& files,
                                            const Device& device, const config::Facts& host);
 
+/// What files can ask about a port.
+[[nodiscard]] config::Facts facts_of(const Device& device, const Port& port,
+                                     const config::Facts& host);
 /// Whether the file is about the port.
-[[nodiscard]] bool matches(const config::BindingFile& file, const Device& device, const Port& port,
-                           const config::Facts& host);
+[[nodiscard]] bool matches(const config::BindingFile& file, const config::Facts& port);
 
 /// What a file can ask about the machine.
 [[nodiscard]] config::Facts host_facts();

@@ -27,17 +27,30 @@ void read_object(const Json& record, const char* key, Json& target)
 
 Result<Debts> Debts::open(std::string directory)
 {
-    Debts debts(std::move(directory));
-    const auto path = debts.directory_ + "/" + name;
+    const auto path = directory + "/" + name;
     const auto text = read_file(path, max_size);
     if (!text && text.error().code == ENOENT)
-        return debts;
-    auto record = text ? parse_versioned(*text, version) : tl::unexpected<Error>(text.error());
+        return Debts(std::move(directory));
+    auto debts = text ? parse(std::move(directory), *text) : tl::unexpected<Error>(text.error());
+    if (!debts)
+        return std::move(debts).error().while_doing(path);
+    return debts;
+}
+
+Result<Debts> Debts::parse(std::string directory, std::string_view text)
+{
+    const auto record = parse_versioned(text, version);
     if (!record)
-        return std::move(record).error().while_doing(path);
+        return tl::unexpected<Error>(record.error());
+    Debts debts(std::move(directory));
     read_object(*record, "owed", debts.owed_);
     read_object(*record, "seen", debts.seen_);
     return debts;
+}
+
+std::string Debts::format() const
+{
+    return format_versioned({{"owed", owed_}, {"seen", seen_}}, version);
 }
 
 const Json* Debts::find(const std::string& target) const
@@ -87,8 +100,8 @@ Result<void> Debts::see(const std::string& target, const std::string& what)
 
 Result<void> Debts::write() const
 {
-    const auto text = format_versioned({{"owed", owed_}, {"seen", seen_}}, version);
-    if (text.size() > max_size)
+    const auto text = format();
+    if (text.size() > max_size || !parse(directory_, text))
         return fail(EFBIG, directory_ + "/" + name);
     return write_record(directory_, name, text);
 }

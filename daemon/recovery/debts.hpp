@@ -6,6 +6,7 @@
 #include <nlohmann/json.hpp>
 #include <set>
 #include <string>
+#include <string_view>
 
 namespace rdmad::recovery {
 
@@ -17,6 +18,9 @@ public:
     /// directory: /run/rdmad/recovery. What an earlier run left is read. EBADMSG: it is no such
     /// record, or of another version, and nothing is to be done over it.
     [[nodiscard]] static Result<Debts> open(std::string directory);
+    /// The same, of what the file holds.
+    [[nodiscard]] static Result<Debts> parse(std::string directory, std::string_view text);
+    [[nodiscard]] std::string format() const;
 
     /// What is owed to a target; null: nothing.
     [[nodiscard]] const nlohmann::json* find(const std::string& target) const;

@@ -135,15 +135,19 @@ BoundUnit& Supervisor::bind(const std::string& unit, const std::string& binding)
     found->second.bindings.insert(binding);
     if (!is_new)
         return found->second;
-    auto record = records_.read(unit);
-    if (record)
-        found->second.record = std::move(*record);
-    else
-        log::warning(log::id::device_trouble, record.error().message() + ": taken as none",
-                     {{log::field::unit, unit}});
+    found->second.record = read_record(unit);
     if (manager_)
         manager_->watch(unit);
     return found->second;
+}
+
+UnitRecord Supervisor::read_record(const std::string& unit) const
+{
+    auto record = records_.read(unit);
+    if (!record)
+        log::warning(log::id::device_trouble, record.error().message() + ": taken as none",
+                     {{log::field::unit, unit}});
+    return record.value_or(UnitRecord());
 }
 
 /// Units that the files name outright are bound before a port is there.
@@ -161,8 +165,7 @@ void Supervisor::name_remembered_instances()
 {
     for (const auto& name : records_.names()) {
         const auto known = units_.find(name);
-        const auto record = known == units_.end() ? records_.read(name).value_or(UnitRecord())
-                                                  : known->second.record;
+        const auto record = known == units_.end() ? read_record(name) : known->second.record;
         for (const auto& member : record.members) {
             const auto* file = bindings_.find(member.binding);
             if (!file || !file->problems.empty() ||

@@ -109,6 +109,7 @@ private:
     void claim(uint32_t index, std::vector<Claim> claims, bool is_renamed);
     void release(const std::string& unit, const std::string& binding, bool is_renamed);
     BoundUnit& bind(const std::string& unit, const std::string& binding);
+    [[nodiscard]] UnitRecord read_record(const std::string& unit) const;
     void prune(const std::string& unit);
     void name_fixed_units();
     void name_remembered_instances();

@@ -57,6 +57,9 @@ void Call::finish(std::string message)
 
 void Call::reply(Json parameters)
 {
+    // "{}" in C++ is null, which some clients take for a mistake (varlink.c of systemd 255)
+    if (parameters.is_null())
+        parameters = Json::object();
     if (connection_)
         finish(format_reply(parameters));
 }

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 #include "daemon/varlink/connection.hpp"
 
+#include "daemon/varlink/client_socket.hpp"
+
 #include <cerrno>
 #include <sys/epoll.h>
 #include <sys/socket.h>
@@ -62,12 +64,10 @@ void Connection::finish(const std::string& message)
     call_ = nullptr;
     if (is_closing())
         return;
-    if (fits(message)) {
+    if (fits(message))
         output_.push(message);
-    } else {
-        output_.clear();
-        give_up("does not read its answers");
-    }
+    else
+        turn_down(message);
     wake();
 }
 
@@ -79,7 +79,7 @@ bool Connection::notify(const std::string& message)
     if (is_said)
         output_.push(message);
     else if (output_.size() == 0)
-        give_up("is to get an answer longer than the limit"); // there will never be room for it
+        turn_down(message); // that it has read all will bring no room
     wake();
     return is_said;
 }
@@ -102,6 +102,9 @@ int Connection::on_io(sd_event_source*, int, uint32_t events, void* userdata)
         self->has_hung_up_ = true;
     if (events != EPOLLIN)
         self->is_blocked_ = false;
+    // the socket has room: the client reads
+    if ((events & EPOLLOUT) != 0)
+        self->watch_stall(false);
     if (events != EPOLLOUT)
         self->receive();
     self->advance();
@@ -123,7 +126,7 @@ int Connection::on_stall(sd_event_source*, uint64_t, void* userdata)
 void Connection::advance()
 {
     is_in_turn_ = true;
-    run_calls();
+    run_next_call();
     offer_room();
     flush();
     is_in_turn_ = false;
@@ -135,8 +138,10 @@ void Connection::receive()
     if (!may_receive())
         return;
     char chunk[chunk_bytes];
-    const auto size = recv(socket_.get(), chunk, sizeof chunk, MSG_DONTWAIT);
-    if (size > 0)
+    const auto [size, has_descriptors] = varlink::receive(socket_.get(), chunk, sizeof chunk);
+    if (has_descriptors)
+        refuse("the message comes with file descriptors");
+    else if (size > 0)
         input_.push({chunk, static_cast<size_t>(size)});
     else if (size == 0)
         is_end_of_input_ = true;
@@ -155,23 +160,20 @@ void Connection::flush()
     else if (size < 0 && !is_temporary(errno))
         has_hung_up_ = true;
     is_blocked_ = output_.size() > 0;
-    watch_stall(size > 0);
 }
 
-/// No more than a few at a time: other clients wait.
-void Connection::run_calls()
+/// No more than one: other clients wait, and some calls take long.
+void Connection::run_next_call()
 {
-    for (size_t i = 0; i < limits_.calls; i++) {
-        flush();
-        if (!may_run_call())
-            return;
-        if (const auto message = input_.next())
-            run_call(*message);
-        else if (input_.is_too_long())
-            refuse("the message is too long");
-        else
-            return;
-    }
+    flush();
+    if (!may_run_call())
+        return;
+    if (const auto message = input_.next())
+        run_call(*message);
+    else if (input_.is_too_long())
+        refuse("the message is too long");
+    else if (has_input())
+        refuse("the message is cut off");
 }
 
 void Connection::run_call(std::string_view message)
@@ -213,6 +215,12 @@ void Connection::settle()
     watch_io();
 }
 
+/// Returns true if there is a call to run, or something to refuse.
+bool Connection::has_input() const
+{
+    return input_.has_next() || (is_end_of_input_ && input_.size() > 0);
+}
+
 bool Connection::may_run_call() const
 {
     return socket_ && !call_ && !is_closing() && output_.size() == 0;
@@ -237,15 +245,28 @@ bool Connection::is_over() const
         return true;
     if (output_.size() > 0)
         return false;
-    return is_closing() || (is_end_of_input_ && !call_ && !input_.has_next());
+    return is_closing() || (is_end_of_input_ && !call_ && !has_input());
 }
 
 bool Connection::fits(const std::string& message) const
 {
-    if (output_.size() == 0)
-        return message.size() <= limits_.answer_bytes;
-    return message.size() <= limits_.output_bytes &&
-           output_.size() <= limits_.output_bytes - message.size();
+    const auto most = output_.size() == 0 ? limits_.answer_bytes : limits_.output_bytes;
+    const auto bytes = output_.size() + message.size();
+    return bytes <= most && owner_->has_room(*this, bytes);
+}
+
+/// Ends the connection over an answer that does not fit. One that could go out, had other clients
+/// of the user read theirs, is no fault of this client, which is told.
+void Connection::turn_down(const std::string& message)
+{
+    if (message.size() > limits_.answer_bytes)
+        return give_up("is to get an answer longer than the limit");
+    if (output_.size() > 0) {
+        output_.clear();
+        return give_up("does not read its answers");
+    }
+    output_.push(format_error("io.rdmad.TooMuchUnread", Json::object()));
+    give_up("is of a user whose clients do not read their answers");
 }
 
 void Connection::give_up(std::string why)
@@ -260,7 +281,7 @@ void Connection::close()
         return;
     io_.reset();
     stall_.reset();
-    socket_.reset();
+    hang_up(socket_);
     output_.clear();
     if (auto* call = std::exchange(call_, nullptr)) {
         call->connection_ = nullptr;
@@ -288,19 +309,22 @@ void Connection::watch_io()
     uint32_t events = 0;
     if (may_receive())
         events |= EPOLLIN;
-    if (output_.size() > 0 || (may_run_call() && input_.has_next()) || may_offer_room())
+    if (output_.size() > 0 || (may_run_call() && has_input()) || may_offer_room())
         events |= EPOLLOUT;
     sd_event_source_set_io_events(io_.get(), events);
+    watch_stall((events & EPOLLOUT) != 0);
 }
 
-/// The timer runs only while output waits: a daemon with nothing to do does not wake up.
-void Connection::watch_stall(bool is_progress)
+/// Has the timer run while the client is to read before anything goes on: there is output, or a
+/// call that is not run before the socket has room. Else it does not run: a daemon with nothing to
+/// do does not wake up.
+void Connection::watch_stall(bool is_stalled)
 {
     int enabled = SD_EVENT_OFF;
     sd_event_source_get_enabled(stall_.get(), &enabled);
-    if (output_.size() == 0) {
+    if (!is_stalled) {
         sd_event_source_set_enabled(stall_.get(), SD_EVENT_OFF);
-    } else if (is_progress || enabled == SD_EVENT_OFF) {
+    } else if (enabled == SD_EVENT_OFF) {
         const auto usec = std::chrono::microseconds(limits_.stall).count();
         sd_event_source_set_time_relative(stall_.get(), static_cast<uint64_t>(usec));
         sd_event_source_set_enabled(stall_.get(), SD_EVENT_ONESHOT);

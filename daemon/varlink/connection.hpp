@@ -23,10 +23,14 @@ using EventSource = CPtr<sd_event_source, sd_event_source_unref>;
 /// messages.
 class Connection : public std::enable_shared_from_this<Connection> {
 public:
-    /// Told that a connection came to its end; why is empty if the client wanted it so.
+    /// Whose connection it is.
     class Owner {
     public:
+        /// Called when a connection came to its end; why is empty if the client wanted it so.
         virtual void closed(Connection& connection, const std::string& why) = 0;
+        /// Returns true if so many bytes may wait for the client, beside those that wait for other
+        /// clients of its user.
+        [[nodiscard]] virtual bool has_room(const Connection& connection, size_t bytes) const = 0;
 
     protected:
         ~Owner() = default;
@@ -45,6 +49,12 @@ public:
     [[nodiscard]] uid_t peer_uid() const
     {
         return peer_uid_;
+    }
+
+    /// Bytes that wait until the client reads.
+    [[nodiscard]] size_t queued_bytes() const
+    {
+        return output_.size();
     }
 
     // What a Call asks for. None of these calls back or closes: that is left to the event loop.
@@ -68,23 +78,25 @@ private:
     void advance();
     void receive();
     void flush();
-    void run_calls();
+    void run_next_call();
     void run_call(std::string_view message);
     void refuse(const std::string& reason);
     void offer_room();
     void settle();
 
+    [[nodiscard]] bool has_input() const;
     [[nodiscard]] bool may_run_call() const;
     [[nodiscard]] bool may_receive() const;
     [[nodiscard]] bool may_offer_room() const;
     [[nodiscard]] bool is_over() const;
 
     [[nodiscard]] bool fits(const std::string& message) const;
+    void turn_down(const std::string& message);
     void give_up(std::string why);
     void close();
     void close_soon();
     void watch_io();
-    void watch_stall(bool is_progress);
+    void watch_stall(bool is_stalled);
 
     Owner* owner_; ///< null: it is told nothing
     std::shared_ptr<const Registry> registry_;

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 #include "daemon/varlink/protocol.hpp"
 
+#include "core/base/json_size.hpp"
+
 #include <algorithm>
 #include <cerrno>
 #include <utility>
@@ -17,55 +19,6 @@ tl::unexpected<Error> refuse(std::string why)
 {
     return fail(EBADMSG, std::move(why));
 }
-
-/// Walks over JSON, or what claims to be some, and counts what a tree of it would be made of.
-class Measure {
-public:
-    /// Why no tree should be built; empty if one may be.
-    [[nodiscard]] std::string_view refusal(std::string_view message)
-    {
-        for (const char c : message) {
-            if (is_in_string_)
-                step_in_string(c);
-            else
-                step(c);
-            if (depth_ > max_depth)
-                return "the message is nested too deeply";
-            if (values_ > max_values)
-                return "the message has too many values";
-        }
-        return {};
-    }
-
-private:
-    void step_in_string(char c)
-    {
-        if (is_escaped_)
-            is_escaped_ = false;
-        else if (c == '\\')
-            is_escaped_ = true;
-        else if (c == '"')
-            is_in_string_ = false;
-    }
-
-    void step(char c)
-    {
-        if (c == '"')
-            is_in_string_ = true;
-        else if (c == '{' || c == '[')
-            depth_++;
-        else if ((c == '}' || c == ']') && depth_ > 0)
-            depth_--;
-        // no value but the first of a list or an object comes without a comma
-        if (c == '{' || c == '[' || c == ',')
-            values_++;
-    }
-
-    size_t depth_ = 0;
-    size_t values_ = 0;
-    bool is_in_string_ = false;
-    bool is_escaped_ = false;
-};
 
 Result<bool> flag_of(const Json& message, const char* name)
 {
@@ -184,8 +137,11 @@ std::optional<MethodName> split_method(std::string_view name)
 
 Result<Request> parse(std::string_view message)
 {
-    if (const auto why = Measure().refusal(message); !why.empty())
-        return refuse(std::string(why));
+    const auto size = size_of_json(message);
+    if (size.depth > max_depth)
+        return refuse("the message is nested too deeply");
+    if (size.values > max_values)
+        return refuse("the message has too many values");
     auto json = Json::parse(message.begin(), message.end(), nullptr, false);
     if (json.is_discarded())
         return refuse("the message is no JSON");

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 #include "daemon/varlink/server.hpp"
 
+#include "daemon/varlink/client_socket.hpp"
 #include "daemon/varlink/connection.hpp"
 #include "daemon/varlink/registry.hpp"
 #include "daemon/varlink/throttle.hpp"
@@ -20,6 +21,9 @@ namespace rdmad::varlink {
 namespace {
 
 constexpr uint64_t pause_usec = 1'000'000;
+// a flood fills the queue of the socket (net.core.somaxconn, 4096): all of that has passed after a
+// few turns, and each takes a few milliseconds
+constexpr int max_accepts = 256;
 
 /// It concerns one client, or nobody; the next accept() may work.
 bool is_of_one_client(int code)
@@ -45,6 +49,7 @@ Result<void> prepare(int socket)
     const int flags = fcntl(socket, F_GETFL);
     if (flags < 0 || fcntl(socket, F_SETFL, flags | O_NONBLOCK) < 0)
         return fail(errno, "cannot have a socket not wait");
+    refuse_descriptors(socket);
     return {};
 }
 
@@ -61,6 +66,7 @@ public:
     void end();
     [[nodiscard]] Result<void> listen(UniqueFd socket);
     void closed(Connection& connection, const std::string& why) override;
+    [[nodiscard]] bool has_room(const Connection& connection, size_t bytes) const override;
 
     Registry& registry()
     {
@@ -83,10 +89,10 @@ private:
     static int on_client(sd_event_source* source, int fd, uint32_t events, void* userdata);
     static int on_resume(sd_event_source* source, uint64_t usec, void* userdata);
 
-    void accept_from(int socket);
+    [[nodiscard]] bool accept_from(int socket);
     void take(UniqueFd socket);
     [[nodiscard]] bool has_room_for(uid_t uid) const;
-    void turn_away(int socket, uid_t uid);
+    void turn_away(UniqueFd socket, uid_t uid);
     [[nodiscard]] int add_resume();
     void pause(int code);
     void enable_listeners(int enabled);
@@ -131,7 +137,9 @@ Result<void> Server::Implementation::listen(UniqueFd socket)
 int Server::Implementation::on_client(sd_event_source*, int fd, uint32_t, void* userdata)
 {
     const auto self = static_cast<Implementation*>(userdata)->shared_from_this();
-    self->accept_from(fd);
+    // a callback may end the server
+    for (int i = 0; i < max_accepts && !self->listeners_.empty() && self->accept_from(fd); i++) {
+    }
     return 0;
 }
 
@@ -141,14 +149,16 @@ int Server::Implementation::on_resume(sd_event_source*, uint64_t, void* userdata
     return 0;
 }
 
-/// One at a time: clients that are there have their turn between two new ones.
-void Server::Implementation::accept_from(int socket)
+/// Returns true if there may be another one.
+bool Server::Implementation::accept_from(int socket)
 {
     UniqueFd client(accept4(socket, nullptr, nullptr, SOCK_CLOEXEC | SOCK_NONBLOCK));
+    const int code = client ? 0 : errno;
     if (client)
         take(std::move(client));
-    else if (!is_of_one_client(errno))
-        pause(errno);
+    else if (!is_of_one_client(code))
+        pause(code);
+    return code == 0;
 }
 
 void Server::Implementation::take(UniqueFd socket)
@@ -157,7 +167,7 @@ void Server::Implementation::take(UniqueFd socket)
     if (!uid)
         return tell_trouble(uid.error().message(), "");
     if (!has_room_for(*uid))
-        return turn_away(socket.get(), *uid);
+        return turn_away(std::move(socket), *uid);
     const auto connection =
         std::make_shared<Connection>(*this, registry_, limits_, std::move(socket), *uid);
     if (auto started = connection->start(event_); !started) {
@@ -180,12 +190,13 @@ bool Server::Implementation::has_room_for(uid_t uid) const
     return uid == 0 || static_cast<size_t>(count) < limits_.connections_per_uid;
 }
 
-void Server::Implementation::turn_away(int socket, uid_t uid)
+void Server::Implementation::turn_away(UniqueFd socket, uid_t uid)
 {
     const auto message = format_error("io.rdmad.TooManyConnections", Json::object());
     // it fits into an empty socket
     [[maybe_unused]] const auto sent =
-        send(socket, message.data(), message.size(), MSG_DONTWAIT | MSG_NOSIGNAL);
+        send(socket.get(), message.data(), message.size(), MSG_DONTWAIT | MSG_NOSIGNAL);
+    hang_up(socket);
     tell_trouble("too many connections: turned a client away",
                  " (of user " + std::to_string(uid) + ")");
 }
@@ -223,6 +234,17 @@ void Server::Implementation::closed(Connection& connection, const std::string& w
         tell_trouble("dropped a client that " + why,
                      " (of user " + std::to_string(connection.peer_uid()) + ")");
     tell_change();
+}
+
+/// One answer may go out in any case: what rdmad has to say does not depend on who asks.
+bool Server::Implementation::has_room(const Connection& connection, size_t bytes) const
+{
+    size_t others = 0;
+    for (const auto& [key, other] : connections_)
+        if (key != &connection && other->peer_uid() == connection.peer_uid())
+            others += other->queued_bytes();
+    return connection.peer_uid() == 0 || others == 0 ||
+           others + bytes <= limits_.output_bytes_per_uid;
 }
 
 void Server::Implementation::tell_trouble(const std::string& reason, const std::string& details)

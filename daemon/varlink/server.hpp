@@ -70,11 +70,13 @@ struct Limits {
     size_t output_bytes = 1024 * 1024; ///< queued for one client, if that is more than one answer
     /// Of one answer. What rdmad has to say grows with the devices, not with what a client asks.
     size_t answer_bytes = 16 * 1024 * 1024;
+    /// Queued for all clients of one user other than root, if that is more than one answer.
+    size_t output_bytes_per_uid = 16 * 1024 * 1024;
     size_t connections = 128;
     size_t connections_for_root = 16; ///< of them, which others cannot take
     size_t connections_per_uid = 16;  ///< of other users than root
     size_t calls = 16;                ///< of one client, pipelined or waiting
-    std::chrono::milliseconds stall = std::chrono::seconds(30); ///< output waits, nothing is read
+    std::chrono::milliseconds stall = std::chrono::seconds(30); ///< nothing that waits is read
 };
 
 /// What a program says of itself in org.varlink.service.GetInfo.

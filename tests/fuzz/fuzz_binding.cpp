@@ -4,6 +4,7 @@
 #include "tests/fuzz/fuzz.hpp"
 #include "tests/fuzz/oracle.hpp"
 
+#include <algorithm>
 #include <string>
 
 // The input is a .binding file, and a unit with specifiers as well. The syntax below both kinds of
@@ -61,7 +62,9 @@ void run_one(std::string_view input)
                                         .assignments = std::move(ini.assignments),
                                         .problems = std::move(ini.problems)});
     check_problems(binding);
-    require(binding.problems.size() >= broken_lines, "no problem of the file gets lost");
+    require(binding.problems.size() >= std::min(broken_lines, size_t{101}),
+            "no problem of the file gets lost, but of more than 100");
+    require(binding.problems.size() <= 101, "there are not too many to list");
     const auto why_not = decode_utf8(binding.match.why_not(port()));
     require(why_not && !has_control_character(*why_not), "a reason may go to a terminal");
     require(!binding.match.asks_for_property(), "a binding asks for no property of an event");

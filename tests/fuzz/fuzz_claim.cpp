@@ -1,11 +1,13 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
+#include "core/device/name_records.hpp"
 #include "tests/fuzz/fuzz.hpp"
 #include "udev-helpers/rdma_id/link_owners.hpp"
 
 #include <algorithm>
 #include <cctype>
 
-// The input is what a symbolic link below /run/rdmad/claims or /run/rdmad/contested points to.
+// The input is what a symbolic link below /run/rdmad/claims, /run/rdmad/contested or
+// /run/rdmad/names points to.
 
 namespace rdmad::fuzz {
 
@@ -35,10 +37,24 @@ void check(const rdma_id::Claimant& claimant, std::string_view input)
             "a claim that is written again reads the same");
 }
 
+void check_name_record(std::string_view input)
+{
+    const auto record = parse_name_record(input);
+    if (!record)
+        return;
+    require(is_path_component(record->original), "an original name can be part of a path");
+    require(!record->given || is_path_component(*record->given), "so can a given one");
+    const auto text = record->original + (record->given ? " " + *record->given : "");
+    const auto again = parse_name_record(text);
+    require(again && again->original == record->original && again->given == record->given,
+            "a record that is written again reads the same");
+}
+
 } // namespace
 
 void run_one(std::string_view input)
 {
+    check_name_record(input);
     const auto mark = parse_mark(input, Node::umad);
     const auto claimant = parse_claimant(input, Node::umad);
     require(!claimant || mark, "a claim could be a mark");

@@ -170,7 +170,8 @@ void run_one(std::string_view input)
     const auto lines = lines_of(input);
     const auto link = parse_link(file);
     check_link(link, lines.size());
-    require(link.problems.size() >= ini.problems.size(), "no problem of the file gets lost");
+    require(link.problems.size() >= std::min(ini.problems.size(), size_t{101}),
+            "no problem of the file gets lost, but of more than 100");
 
     for (const auto line : lines) {
         check_words(line);

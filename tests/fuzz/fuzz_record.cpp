@@ -2,14 +2,15 @@
 #include "core/config/ini.hpp"
 #include "daemon/holders/holder.hpp"
 #include "daemon/lifecycle/history_file.hpp"
+#include "daemon/recovery/debts.hpp"
 #include "daemon/recovery/target.hpp"
 #include "daemon/settings.hpp"
 #include "daemon/supervisor/memory_file.hpp"
 #include "tests/fuzz/fuzz.hpp"
 #include "tests/fuzz/oracle.hpp"
 
-// The input is what rdmad reads of itself: a record of a device, a unit or holders in /run/rdmad;
-// what a link in /proc shows; and rdmad.conf.
+// The input is what rdmad reads of itself: a record of a device, a unit, holders, or kernel targets
+// and what is owed to them in /run/rdmad; what a link in /proc shows; and rdmad.conf.
 
 namespace rdmad::fuzz {
 
@@ -26,6 +27,19 @@ void check_record(std::string_view input, Parse parse, Format format)
     const auto again = parse(text);
     require(again.has_value(), "what is written can be read");
     require(format(*again) == text, "and nothing of it gets lost");
+}
+
+void check_debts(std::string_view input)
+{
+    const auto debts = recovery::Debts::parse("", input);
+    if (!debts)
+        return;
+    for (const auto& target : debts->owed("")) {
+        const auto* what = debts->find(target);
+        require(what && what->is_object(), "what is owed is an object");
+        require(debts->owed(target).contains(""), "a target begins with its own name");
+        (void)debts->seen(target);
+    }
 }
 
 void check_settings(std::string_view input)
@@ -61,6 +75,10 @@ void run_one(std::string_view input)
     check_record(input, parse_holders, format_holders);
     check_record(input, recovery::parse_order, recovery::format_order);
     check_record(input, recovery::parse_report, recovery::format_report);
+    check_record(
+        input, [](std::string_view text) { return recovery::Debts::parse("", text); },
+        [](const recovery::Debts& debts) { return debts.format(); });
+    check_debts(input);
     check_link(input);
     check_settings(input);
 }

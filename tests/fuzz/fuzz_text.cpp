@@ -26,6 +26,14 @@ void check_numbers(std::string_view input)
             "decimal digits up to 2^32 - 1 are a number, and nothing else");
     require(!decimal || *decimal == value, "the value of the decimal digits");
 
+    const auto large = text::parse_u64(input);
+    require(!decimal || large == *decimal, "what fits into 32 bits is the same number in 64");
+    if (large) {
+        const auto digits = input.find_first_not_of('0');
+        const auto plain = digits == std::string_view::npos ? "0" : input.substr(digits);
+        require(is_decimal && std::to_string(*large) == plain, "a number is its digits");
+    }
+
     const bool is_hex = !input.empty() && input.size() <= 16 &&
                         std::all_of(input.begin(), input.end(),
                                     [](char c) { return isxdigit(static_cast<unsigned char>(c)); });

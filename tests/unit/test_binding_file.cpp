@@ -120,6 +120,18 @@ TEST_CASE("what is wrong is told with file, line and key, and the file binds not
     CHECK(problem("[Match]\nDevice=*\n") == at(": binds nothing without Unit="));
 }
 
+TEST_CASE("of many mistakes the first 100 are told, and how many more there are", "[binding_file]")
+{
+    const auto lines = GENERATE(as<std::string>(), "no assignment\n", "[Match]\nUnknown=\n");
+    std::string text;
+    for (int i = 0; i < 250; i++)
+        text += lines;
+    const auto problems = parse(text).problems;
+    REQUIRE(problems.size() == 101);
+    CHECK(problems[99].line != 0);
+    CHECK(problems[100].message() == std::string(path) + ": has 150 mistakes more");
+}
+
 TEST_CASE("a file may name 64 units", "[binding_file]")
 {
     std::string units = "Unit=";

@@ -101,9 +101,9 @@ TEST_CASE("each key of [Match] asks about the port", "[bindings]")
     const auto good = binding(row.good, "Unit=a.service");
     const auto bad = binding(row.bad, "Unit=a.service");
     CAPTURE(row.good, row.bad);
-    CHECK(matches(good, device, device.ports[0], host));
-    CHECK_FALSE(matches(good, device, device.ports[1], host));
-    CHECK_FALSE(matches(bad, device, device.ports[0], host));
+    CHECK(matches(good, facts_of(device, device.ports[0], host)));
+    CHECK_FALSE(matches(good, facts_of(device, device.ports[1], host)));
+    CHECK_FALSE(matches(bad, facts_of(device, device.ports[0], host)));
     CHECK(summary(claims_of({good, bad}, device, host)) == List{"a.service uverbs0 1"});
 }
 
@@ -115,16 +115,16 @@ TEST_CASE("what a port lacks matches no pattern", "[bindings]")
     device.ports[0].guid.reset();
     device.ports[0].netdev.clear();
     const auto* match = GENERATE("Driver=*", "Path=*", "PortGUID=*", "NetDev=*", "Host=*");
-    CHECK_FALSE(matches(binding(match, "Unit=a.service"), device, device.ports[0], {}));
+    CHECK_FALSE(matches(binding(match, "Unit=a.service"), facts_of(device, device.ports[0], {})));
 }
 
 TEST_CASE("a file with a problem matches nothing", "[bindings]")
 {
     const auto device = sample_device();
     auto file = binding("Device=*", "Unit=a.service");
-    CHECK(matches(file, device, device.ports[0], {}));
+    CHECK(matches(file, facts_of(device, device.ports[0], {})));
     file.problems.push_back({.what = "something"});
-    CHECK_FALSE(matches(file, device, device.ports[0], {}));
+    CHECK_FALSE(matches(file, facts_of(device, device.ports[0], {})));
     CHECK(claims(file).empty());
 }
 
@@ -268,8 +268,8 @@ TEST_CASE("a file that rdmad writes binds the unit as it was asked to", "[bindin
     CHECK(file.restart == config::Restart::no);
     CHECK(file.match.port_guids() == List{"0002c90300000a01"});
     const auto device = sample_device();
-    CHECK(matches(file, device, device.ports[0], {}));
-    CHECK_FALSE(matches(file, device, device.ports[1], {}));
+    CHECK(matches(file, facts_of(device, device.ports[0], {})));
+    CHECK_FALSE(matches(file, facts_of(device, device.ports[1], {})));
 }
 
 TEST_CASE("what is bound already is bound once", "[bindings]")

@@ -24,6 +24,18 @@ TEST_CASE("a file is read whole, up to 64 KiB", "[file]")
     CHECK(read_file(tree.path("more")).error().code == EFBIG);
 }
 
+TEST_CASE("a file of any size is read as it is", "[file]")
+{
+    const FixtureTree tree;
+    const size_t size = GENERATE(1U, 16383U, 16384U, 16385U, 40000U);
+    std::string bytes(size, 'x');
+    bytes.back() = 'y';
+    tree.file("some", bytes);
+    CHECK(read_file(tree.path("some")).value() == bytes);
+    CHECK(read_file(tree.path("some"), size).value() == bytes);
+    CHECK(read_file(tree.path("some"), size - 1).error().code == EFBIG);
+}
+
 TEST_CASE("what cannot be read is an error that names it", "[file]")
 {
     const FixtureTree tree;

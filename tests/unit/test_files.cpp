@@ -250,6 +250,49 @@ TEST_CASE("drop-ins that begin with a dot or end otherwise are not for us", "[fi
     CHECK(values(read_one(tree)) == Strings{"main"});
 }
 
+TEST_CASE("no more files are read than the limit, and the first beyond it says so", "[files]")
+{
+    const FixtureTree tree;
+    for (int i = 1000; i < 2026; i++)
+        tree.file("etc/link.d/" + std::to_string(i) + ".link", link_file("a"));
+    tree.link("run/link.d/1000.link", "/dev/null");
+    const auto files = read(tree);
+    REQUIRE(files.size() == 1025);
+    CHECK(files[1023].problems.empty());
+    CHECK(files[1024].name == "2024.link");
+    CHECK(files[1024].assignments.empty());
+    REQUIRE(files[1024].problems.size() == 1);
+    CHECK(files[1024].problems[0].message() ==
+          tree.path("etc/link.d/2024.link") +
+              ": is not read, nor is any after it: there are more than 1024 of them");
+}
+
+TEST_CASE("a file has no more drop-ins than the limit", "[files]")
+{
+    const FixtureTree tree;
+    tree.file("etc/link.d/10-a.link", link_file("main"));
+    for (int i = 1000; i < 2026; i++)
+        tree.file("etc/link.d/10-a.link.d/" + std::to_string(i) + ".conf", link_file("a"));
+    const auto file = read_one(tree);
+    CHECK(file.assignments.size() == 1025);
+    REQUIRE(file.problems.size() == 1);
+    CHECK(file.problems[0].file == tree.path("etc/link.d/10-a.link.d/2024.conf"));
+}
+
+TEST_CASE("a file that is too long is named, and others are read", "[files]")
+{
+    const FixtureTree tree;
+    tree.file("etc/link.d/10-a.link", of_size(10'000'000));
+    tree.file("etc/link.d/20-b.link", link_file("b"));
+    const auto files = read(tree);
+    REQUIRE(files.size() == 2);
+    CHECK(files[0].assignments.empty());
+    REQUIRE(files[0].problems.size() == 1);
+    CHECK(files[0].problems[0].message() ==
+          tree.path("etc/link.d/10-a.link") + ": is longer than 64 KiB, and not read");
+    CHECK(values(files[1]) == Strings{"b"});
+}
+
 TEST_CASE("a broken line of a drop-in is a problem of its file", "[files]")
 {
     const FixtureTree tree;

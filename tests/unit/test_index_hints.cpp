@@ -107,6 +107,21 @@ TEST_CASE("a reader changes nothing", "[index_hints]")
     CHECK(run.read("index-hints") == before);
 }
 
+TEST_CASE("a hint that is cut anywhere, or of another inode, is none", "[index_hints]")
+{
+    const FixtureTree run;
+    IndexHints(run.path(), true).remember(4711, 17);
+    const auto file = run.read("index-hints");
+    const auto at = file.find(std::string("\x67\x12\0\0\0\0\0\0\x11\0\0\0", 12));
+    REQUIRE(at != std::string::npos);
+    const auto hint = file.substr(at, 16);
+    CHECK(parse_hint(hint, 4711) == 17U);
+    CHECK_FALSE(parse_hint(hint, 4712).has_value());
+    CHECK_FALSE(parse_hint(hint + "x", 4711).has_value());
+    for (size_t size = 0; size < hint.size(); size++)
+        CHECK_FALSE(parse_hint(hint.substr(0, size), 4711).has_value());
+}
+
 TEST_CASE("a foreign file holds no hints", "[index_hints]")
 {
     const FixtureTree run;

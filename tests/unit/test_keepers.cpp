@@ -11,6 +11,7 @@
 using namespace rdmad;
 using namespace rdmad::recovery;
 using namespace rdmad::test;
+using namespace std::string_literals;
 
 namespace {
 
@@ -445,9 +446,13 @@ TEST_CASE("debts outlive their keeper, and broken ones are none", "[keepers]")
     CHECK(debts.seen("srpt/y").empty());
     // more than a later run would read
     CHECK(error_of(debts.owe("big", {{"a", std::string(size_t{5} << 20U, 'x')}})) == EFBIG);
+    CHECK(error_of(debts.owe("many", {{"a", List(300'000)}})) == EFBIG);
     CHECK(debts.find("big") == nullptr);
+    CHECK(debts.find("many") == nullptr);
     // nothing is written over what another version may need
-    for (const auto* text : {"", "[]", "{}", R"({"version":2,"owed":{"a":{}}})"}) {
+    const auto deep = R"({"version":1,"owed":{"a":)" + std::string(500'000, '[') +
+                      std::string(500'000, ']') + "}}";
+    for (const auto& text : {""s, "[]"s, "{}"s, R"({"version":2,"owed":{"a":{}}})"s, deep}) {
         run.file("recovery/debts", text);
         CHECK(error_of(Debts::open(run.path("recovery"))) == EBADMSG);
     }

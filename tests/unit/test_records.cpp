@@ -123,6 +123,21 @@ TEST_CASE("what is no record is refused", "[records]")
     CHECK(error_of(parse_record(text)) == EBADMSG);
 }
 
+TEST_CASE("a record that would take much memory or a deep stack is refused", "[records]")
+{
+    const auto with_members = [](size_t count, const std::string& member) {
+        std::string text = "{\"version\":1,\"members\":[" + member;
+        for (size_t i = 1; i < count; i++)
+            text += "," + member;
+        return text + "]}";
+    };
+    CHECK(must(parse_record(with_members(1000, "{}"))).members.size() == 1000);
+    CHECK(error_of(parse_record(with_members(1'000'000, "{}"))) == EBADMSG);
+    CHECK(error_of(parse_record(with_members(1'000'000, "0"))) == EBADMSG);
+    const auto deep = std::string(100'000, '[') + std::string(100'000, ']');
+    CHECK(error_of(parse_record(with_members(1, deep))) == EBADMSG);
+}
+
 TEST_CASE("a record of another version is refused", "[records]")
 {
     const auto version = GENERATE(Json(0), Json(2), Json(-1), Json(UINT64_C(4294967297)), Json("1"),

@@ -1,0 +1,30 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+#pragma once
+
+#include "core/base/unique_fd.hpp"
+
+#include <cstddef>
+#include <sys/types.h>
+
+// The socket of a client, which may bring descriptors along (SCM_RIGHTS). Nobody here takes any,
+// but who lets go of the last one closes it, and that is we, even of one that we never saw. To
+// close a TCP socket may take as long as its SO_LINGER says: whoever sent it could hold us up at
+// will. Only Linux 6.16 can refuse descriptors beforehand.
+
+namespace rdmad::varlink {
+
+/// Has the kernel refuse, with EPERM, what clients of a listening socket want to pass along. Does
+/// nothing where the kernel cannot.
+void refuse_descriptors(int listening);
+
+struct Received {
+    ssize_t size; ///< as recv(2) has it, with errno
+    bool has_descriptors;
+};
+/// Does not wait, and closes the descriptors that come along.
+[[nodiscard]] Received receive(int socket, char* buffer, size_t size);
+
+/// Closes it, with all that was not received.
+void hang_up(UniqueFd& socket);
+
+} // namespace rdmad::varlink

@@ -1,0 +1,180 @@
+# SPDX-License-Identifier: LGPL-2.1-or-later
+"""Who means rdmad harm: clients that attack it, and state that is not what rdmad left.
+
+RDMAD_HOSTILE_SECONDS: how long each attack goes on that does not end by itself (5).
+"""
+import json
+import os
+
+from lab import Failure, lab, on
+
+A, B = '0002c90300000a01', '0002c90300000b01'
+ADAPTER = f'proto=ib ports=2 guid=0002c90300000a00 pguid={A}'
+OTHER = f'proto=ib guid=0002c90300000b00 pguid={B}'
+SOAK = os.path.join(os.path.dirname(os.path.abspath(__file__)), '..', '..', 'soak')
+RUN = '/run/rdmad'
+
+
+def _stat(l):
+    """Ticks of the processor that rdmad took so far."""
+    fields = l.run('cut -d")" -f2- /proc/$(systemctl show --value -p MainPID rdmad)/stat').split()
+    return int(fields[11]) + int(fields[12])
+
+
+def _bound(l, *before):
+    """A machine with a unit that lives with an adapter; before: scripts that are run first."""
+    l.counted('bound')
+    l.bind('50-bound', f'PortGUID={A}', 'Unit=bound.service')
+    for script in before:
+        l.run(script)
+    l.reload_bindings()
+    l.plug(1, ADAPTER)
+    l.until_active('bound')
+
+
+def _lives_with_its_port(l):
+    """The unit stops and starts with the adapter, as ever."""
+    l.unplug(1)
+    l.until_states({'bound.service': 'inactive'})
+    l.plug(1, ADAPTER)
+    l.until_states({'bound.service': 'active'})
+
+
+def _told(l, text):
+    l.until(f'the journal has: {text}', lambda: text in l.journal('-b -t rdmad'))
+
+
+def _is_calm(l, what):
+    """rdmad sleeps, and is the one that it was."""
+    pid, before = l.pid('rdmad'), _stat(l)
+    l.run('sleep 10')
+    l.expect(f'{what}: PID of rdmad', l.pid('rdmad'), pid)
+    ticks = _stat(l) - before
+    l.expect_true(f'{what}: rdmad does not spin', ticks <= 20, f'{ticks} ticks in 10 s')
+
+
+def _problems(l):
+    return [problem for binding in json.loads(l.run('rdmactl bindings --json'))['bindings'] for problem in binding['problems']]
+
+
+@on('trixie')
+def hostile_clients_are_refused_with_a_reason_and_others_are_served_meanwhile(suite):
+    with lab(suite) as l:
+        _bound(l)
+        with open(f'{SOAK}/hostile_clients.py') as program:
+            l.vm.put(program.read(), '/run/hostile_clients.py', 0o755)
+        seconds = os.environ.get('RDMAD_HOSTILE_SECONDS', '5')
+        attack = l.vm.start(f'exec python3 /run/hostile_clients.py --seconds {seconds} > /run/attacks 2>&1')
+        l.until('the attacks are under way', lambda: 'refused' in l.run('cat /run/attacks 2>/dev/null || true'))
+        _lives_with_its_port(l)
+        code, _ = l.vm.finish(attack, timeout=1800)
+        report = l.run('cat /run/attacks')
+        if code:
+            raise Failure(report)
+        for reason in ('dropped a client that does not read its answers', 'dropped a client that sent what is no call: ', 'too many connections'):
+            _told(l, reason)
+        lines = len(l.journal('-b -t rdmad').splitlines())
+        l.expect_true('the journal is not flooded', lines < 1000, lines)
+        _lives_with_its_port(l)
+        _is_calm(l, 'after the attacks')
+        l.expect('failed units', l.run('systemctl --failed --no-legend --plain'), '')
+        return report.splitlines()
+
+
+@on('trixie')
+def a_binding_file_of_10_mb_is_named_and_the_others_bind(suite):
+    with lab(suite) as l:
+        folder = '/etc/rdmad/binding.d'
+        _bound(l, f'mkdir -p {folder}/50-bound.binding.d; head -c 10000000 /dev/zero | tr "\\0" "#" > {folder}/60-large.binding',
+               f'head -c 60000 /dev/urandom > {folder}/70-noise.binding; yes "no key" | head -c 60000 > {folder}/80-lines.binding')
+        for text in (f'{folder}/60-large.binding: is longer than 64 KiB, and not read', f'{folder}/70-noise.binding', 'mistakes more'):
+            _told(l, text)
+            l.expect_true(f'clients are told: {text}', any(text in problem for problem in _problems(l)), _problems(l)[:5])
+        l.expect_true('rdmactl verify names it', '60-large.binding: is longer' in l.run('rdmactl verify 2>&1', check=False))
+        _lives_with_its_port(l)
+        _is_calm(l, 'with files that are no bindings')
+
+
+@on('trixie')
+def of_10000_binding_files_the_first_bind_and_the_first_too_many_is_named(suite):
+    with lab(suite) as l:
+        folder = '/etc/rdmad/binding.d'
+        _bound(l, f'cd {folder}; for i in $(seq 10000 19999); do '
+               'printf "[Match]\\nDevice=none\\n[Binding]\\nUnit=none.service\\n" > 60-$i.binding; done')
+        # 50-bound.binding is the first of 1024
+        _told(l, f'{folder}/60-11023.binding: is not read, nor is any after it: there are more than 1024 of them')
+        l.expect('files that rdmad knows', len(json.loads(l.run('rdmactl bindings --json'))['bindings']), 1025)
+        _lives_with_its_port(l)
+        _is_calm(l, 'with 10,000 files')
+        memory = int(l.run('grep VmRSS /proc/$(systemctl show --value -p MainPID rdmad)/status').split()[1])
+        l.expect_true('memory is bounded', memory < 32 * 1024, f'{memory} kB')
+        l.run(f'rm -f {folder}/60-*')
+        l.reload_bindings()
+        l.until('the files are forgotten', lambda: len(json.loads(l.run('rdmactl bindings --json'))['bindings']) == 1)
+        return [f'{memory} kB with 1024 files']
+
+
+@on('trixie')
+def where_nothing_can_be_written_it_says_so_and_binds(suite):
+    with lab(suite) as l:
+        l.run(f'systemctl stop rdmad.socket rdmad.service; mkdir -p {RUN}; mount -t tmpfs -o size=256k,mode=755 none {RUN}')
+        _bound(l)
+        l.counted('other')
+        l.bind('60-other', f'PortGUID={B}', 'Unit=other.service')
+        l.reload_bindings()
+        for how, before, after in (('read-only', f'mount -o remount,ro {RUN}', f'mount -o remount,rw {RUN}'),
+                                   ('full', f'head -c 1M /dev/zero > {RUN}/fill || true; for i in $(seq 9999); do mkdir {RUN}/fill-$i || break; done',
+                                    f'rm -rf {RUN}/fill*')):
+            l.run(before + ' 2>/dev/null', check=False)
+            l.plug(2, OTHER)
+            l.until_active('other')
+            l.unplug(2)
+            l.until_states({'other.service': 'inactive', 'bound.service': 'active'})
+            l.expect_true(f'a {how} {RUN} is told', any(word in l.journal('-b -t rdmad') for word in ('Read-only file system', 'No space left')))
+            _is_calm(l, f'a {how} {RUN}')
+            l.run('systemctl kill -s KILL rdmad')
+            l.until('rdmad is back', lambda: l.states('rdmad') == ['active'])
+            l.plug(2, OTHER)
+            l.until_active('other')
+            _is_calm(l, f'after a restart, a {how} {RUN}')
+            l.unplug(2)
+            l.until_states({'other.service': 'inactive'})
+            l.run(after)
+        _lives_with_its_port(l)
+
+
+FOREIGN = {
+    'empty': ':',
+    'cut off': "printf '{\"version\": 1, \"un'",
+    'older': "printf '{\"version\": 0}'",
+    'newer': "printf '{\"version\": 9}'",
+    'binary': 'head -c 5000 /dev/urandom',
+    'huge': 'head -c 10000000 /dev/zero',
+    'deep': "head -c 1000000 /dev/zero | tr '\\0' '['",
+    'of many members': "printf '{\"version\": 1, \"members\": [{}'; yes ',{}' | head -n 700000 | tr -d '\\n'; printf ']}'",
+}
+
+
+@on('trixie')
+def records_that_are_not_its_own_are_named_and_taken_as_none(suite):
+    with lab(suite) as l:
+        _bound(l)
+        l.vm.put('[Service]\nExecStart=/bin/sleep infinity\n', '/etc/systemd/system/each@.service')
+        l.bind('60-each', f'PortGUID={A}', 'Unit=each@%g.service')
+        l.reload_bindings()
+        l.until_active(f'each@{A}')
+        for what, content in FOREIGN.items():
+            l.run('systemctl stop rdmad.service')
+            names = [f'units/{name}' for name in ('bound.service', f'each@{A}.service', 'foreign.service')] + ['devices/0', 'devices/77', 'holders',
+                                                                                                              'recovery/report', 'recovery/orders/last']
+            for name in names:
+                l.run(f'mkdir -p $(dirname {RUN}/{name}); {{ {content}; }} > {RUN}/{name}')
+            l.run(f'rm -rf {RUN}/bound; touch {RUN}/bound; mkdir -p {RUN}/ready/foreign {RUN}/units/folder.service {RUN}/devices/5')
+            l.run('journalctl --rotate; journalctl --vacuum-time=1s; systemctl start rdmad.service')
+            for name in ('units/bound.service', 'units/foreign.service', 'units/folder.service', 'devices/77'):
+                _told(l, f'{RUN}/{name}')
+            l.run(f'rm -f {RUN}/bound')
+            _lives_with_its_port(l)
+            l.until_active(f'each@{A}')
+            _is_calm(l, f'records that are {what}')
+        return [f'records: {", ".join(FOREIGN)}']
