@@ -441,8 +441,8 @@ def attack_once(function, attack, uid, watch):
     process.join()
     if not watch.is_there():
         return f'FAILED   {function.__name__}: rdmad {watch.pid} is gone; {how}', False
-    # the attacker's connections have gone with it
-    end = time.monotonic() + 10
+    # the attacker's connections go with it, once the calls that it left and that need no answer were run
+    end = time.monotonic() + 60
     while watch.descriptors() > before_descriptors and time.monotonic() < end:
         time.sleep(0.1)
     if not is_refused:
