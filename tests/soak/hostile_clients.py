@@ -39,8 +39,10 @@ class Wrong(Exception):
 class Client:
     def __init__(self, path, timeout=20):
         self.socket = socket.socket(socket.AF_UNIX)
-        self.socket.settimeout(timeout)
+        # while the queue of the socket is full, a socket of Python's that has a timeout does not wait
+        self.socket.setsockopt(socket.SOL_SOCKET, socket.SO_SNDTIMEO, struct.pack('ll', timeout, 0))
         self.socket.connect(path)
+        self.socket.settimeout(timeout)
         self.inbox = b''
 
     def send(self, data):
@@ -303,29 +305,24 @@ def thousands_of_connections(attack):
 
 
 def storm(attack):
-    """Connects and closes as fast as it can, so that the queue of the socket is full."""
+    """Connects and closes as fast as it can, so that the queue of the socket is full, while calls keep rdmad busy."""
     def rage():
         for _ in attack.turns():
             with contextlib.suppress(OSError):
                 for _ in range(100):
                     attack.dial().close()
+    clients, _ = attack.dial_many(16)
     busy = [multiprocessing.get_context('fork').Process(target=rage) for _ in range(4)]
     for process in busy:
         process.start()
-    clients = []
-    with contextlib.suppress(Wrong):
-        clients, _ = attack.dial_many(16)
-    for _ in attack.turns():
-        for client in clients:
-            client.ask('io.rdmad.Bindings.List')
+    served = ask_all(attack, clients)
     for process in busy:
         process.join()
-    return 'io.rdmad.TooManyConnections'
+    return f'io.rdmad.TooManyConnections; {served} calls served in turn'
 
 
-def pipelined_calls(attack):
-    """As many calls as go, whose replies are read."""
-    clients, _ = attack.dial_many(16)
+def ask_all(attack, clients):
+    """Has each send as many calls as go, and reads the replies; how many there were."""
     served = 0
     for _ in attack.turns():
         for client in clients:
@@ -335,7 +332,12 @@ def pipelined_calls(attack):
                 if error_of(reply := client.reply()) or not reply:
                     raise Wrong(f'a call got {reply}')
                 served += 1
-    return f'{served} calls served in turn'
+    return served
+
+
+def pipelined_calls(attack):
+    clients, _ = attack.dial_many(16)
+    return f'{ask_all(attack, clients)} calls served in turn'
 
 
 def oneway_calls(attack):
@@ -441,8 +443,8 @@ def attack_once(function, attack, uid, watch):
     process.join()
     if not watch.is_there():
         return f'FAILED   {function.__name__}: rdmad {watch.pid} is gone; {how}', False
-    # the attacker's connections have gone with it
-    end = time.monotonic() + 10
+    # the attacker's connections go with it, once the calls that it left and that need no answer were run
+    end = time.monotonic() + 60
     while watch.descriptors() > before_descriptors and time.monotonic() < end:
         time.sleep(0.1)
     if not is_refused:
