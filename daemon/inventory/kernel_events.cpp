@@ -40,11 +40,8 @@ void KernelEvents::close(Ear& ear)
 bool KernelEvents::open(Ear& ear, int64_t priority, Result<EventSocket> socket,
                         EventSource::Callback on_event)
 {
-    if (!socket) {
-        callbacks_.on_trouble(socket.error());
-        return false;
-    }
-    auto source = EventSource::io(event_, socket->fd(), priority, std::move(on_event));
+    auto source = socket ? EventSource::io(event_, socket->fd(), priority, std::move(on_event))
+                         : tl::unexpected<Error>(socket.error());
     if (!source) {
         callbacks_.on_trouble(source.error());
         return false;
