@@ -101,7 +101,7 @@ Result<void> Debts::see(const std::string& target, const std::string& what)
 Result<void> Debts::write() const
 {
     const auto text = format();
-    if (text.size() > max_size || !parse(directory_, text))
+    if (text.size() > max_size || !parse_versioned(text, version))
         return fail(EFBIG, directory_ + "/" + name);
     return write_record(directory_, name, text);
 }
