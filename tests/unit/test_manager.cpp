@@ -73,22 +73,21 @@ struct Bench {
     SocketPid1& connect_directly()
     {
         open_direct();
-        begin();
-        wait_for([this] { return !told.empty(); });
-        settle();
-        REQUIRE(take() == List{"connected"});
-        REQUIRE(direct->take() == List{"Subscribe"});
-        return *direct;
+        return connect(*direct);
     }
     SocketPid1& connect_to_bus()
     {
         open_bus();
+        return connect(*bus);
+    }
+    SocketPid1& connect(SocketPid1& pid1)
+    {
         begin();
         wait_for([this] { return !told.empty(); });
         settle();
         REQUIRE(take() == List{"connected"});
-        REQUIRE(bus->take() == List{"Subscribe"});
-        return *bus;
+        REQUIRE(pid1.take() == List{"Subscribe"});
+        return pid1;
     }
     template <typename Condition>
     void wait_for(Condition is_met)
