@@ -378,6 +378,8 @@ class Watch:
     def __init__(self, path, pid, honest_uid):
         self.path, self.pid, self.honest_uid = path, pid, honest_uid
         self.slowest, self.most_kb, self.most_descriptors = 0.0, 0, 0
+        # what it has for its devices; an attack may begin while one of them is away
+        self.descriptors_at_rest = self.descriptors()
 
     def look(self):
         for uid in (0, self.honest_uid):
@@ -424,7 +426,7 @@ def carry_out(function, attack, uid, pipe):
 
 def attack_once(function, attack, uid, watch):
     """A line, and whether all is well."""
-    before_kb, before_descriptors = watch.kilobytes(), watch.descriptors()
+    before_kb = watch.kilobytes()
     watch.slowest = watch.most_kb = watch.most_descriptors = 0
     context = multiprocessing.get_context('fork')
     ours, theirs = context.Pipe(duplex=False)
@@ -445,7 +447,7 @@ def attack_once(function, attack, uid, watch):
         return f'FAILED   {function.__name__}: rdmad {watch.pid} is gone; {how}', False
     # the attacker's connections go with it, once the calls that it left and that need no answer were run
     end = time.monotonic() + 60
-    while watch.descriptors() > before_descriptors and time.monotonic() < end:
+    while watch.descriptors() > watch.descriptors_at_rest and time.monotonic() < end:
         time.sleep(0.1)
     if not is_refused:
         problems.append(how)
@@ -453,10 +455,10 @@ def attack_once(function, attack, uid, watch):
         problems.append(f'others waited {watch.slowest:.3f} s')
     if watch.most_kb > before_kb + MORE_KB:
         problems.append(f'memory: {before_kb} kB before')
-    if watch.most_descriptors > before_descriptors + MORE_DESCRIPTORS:
-        problems.append(f'descriptors: {before_descriptors} before')
-    if watch.descriptors() > before_descriptors:
-        problems.append(f'{watch.descriptors() - before_descriptors} descriptors are left over')
+    if watch.most_descriptors > watch.descriptors_at_rest + MORE_DESCRIPTORS:
+        problems.append(f'descriptors: {watch.descriptors_at_rest} before')
+    if watch.descriptors() > watch.descriptors_at_rest:
+        problems.append(f'{watch.descriptors() - watch.descriptors_at_rest} descriptors are left over')
     figures = f'others served within {watch.slowest:.3f} s; {watch.most_kb} kB, {watch.most_descriptors} descriptors'
     name = function.__name__.replace('_', ' ')
     if problems:
