@@ -2,6 +2,7 @@
 #include "ctl/binding_store.hpp"
 
 #include "core/base/file.hpp"
+#include "core/config/binding_folders.hpp"
 #include "ctl/binding_text.hpp"
 
 #include <algorithm>
@@ -45,22 +46,39 @@ bool is_regular(const std::string& path)
     return lstat(path.c_str(), &status) == 0 && S_ISREG(status.st_mode);
 }
 
+std::string text_of_regular(const std::string& path)
+{
+    return is_regular(path) ? read_file(path).value_or("") : "";
+}
+
 /// The text of a file that rdmactl wrote; empty if it did not.
 std::string own_text(const std::string& path)
 {
-    auto text = is_regular(path) ? read_file(path).value_or("") : "";
+    auto text = text_of_regular(path);
     return is_own(text) ? text : "";
 }
 
-} // namespace
-
-const std::vector<std::string>& binding_folders()
+/// Removes the .binding files of a folder that are to go; their paths.
+template <typename Predicate>
+Answer<std::vector<std::string>> remove_files(const std::string& folder, Predicate is_to_go)
 {
-    static const std::vector<std::string> folders = {folder, "/run/rdmad/binding.d",
-                                                     "/usr/local/lib/rdmad/binding.d",
-                                                     "/usr/lib/rdmad/binding.d"};
-    return folders;
+    std::vector<std::string> removed;
+    auto names = names_in(folder);
+    std::sort(names.begin(), names.end());
+    for (const auto& name : names) {
+        const auto path = folder + "/" + name;
+        if (!name.ends_with(".binding") || !is_to_go(path))
+            continue;
+        if (unlink(path.c_str()) < 0)
+            return cannot("remove", path, errno);
+        removed.push_back(path);
+    }
+    if (!removed.empty())
+        sync_directory(folder);
+    return removed;
 }
+
+} // namespace
 
 std::string BindingStore::path_of(const std::string& name) const
 {
@@ -86,27 +104,31 @@ Answer<BindingStore::Put> BindingStore::put(const std::string& name, const std::
 
 Answer<std::vector<std::string>> BindingStore::remove(const std::string& unit) const
 {
-    std::vector<std::string> removed;
-    auto names = names_in(root_ + folder);
-    std::sort(names.begin(), names.end());
-    for (const auto& name : names) {
-        const auto path = path_of(name);
-        const auto text = name.ends_with(".binding") ? own_text(path) : "";
-        if (text.empty() || understand(text, path).units != std::vector<std::string>{unit})
-            continue;
-        if (unlink(path.c_str()) < 0)
-            return cannot("remove", path, errno);
-        removed.push_back(path);
-    }
-    if (!removed.empty())
-        sync_directory(root_ + folder);
-    return removed;
+    return remove_files(root_ + folder, [&](const std::string& path) {
+        const auto text = own_text(path);
+        return !text.empty() && understand(text, path).units == std::vector<std::string>{unit};
+    });
+}
+
+Answer<std::vector<std::string>> BindingStore::remove_all() const
+{
+    auto removed = remove_files(root_ + folder,
+                                [](const std::string& path) { return !own_text(path).empty(); });
+    if (!removed)
+        return removed;
+    auto of_this_boot =
+        remove_files(root_ + config::runtime_binding_folder, [](const std::string& path) {
+            return text_of_regular(path).starts_with(config::runtime_binding_mark);
+        });
+    if (of_this_boot)
+        of_this_boot->insert(of_this_boot->begin(), removed->begin(), removed->end());
+    return of_this_boot;
 }
 
 std::vector<std::string> BindingStore::files_with(const std::string& unit) const
 {
     std::vector<std::string> paths;
-    for (const auto& file : config::read_files(root_, binding_folders(), ".binding")) {
+    for (const auto& file : config::read_files(root_, config::binding_folders(), ".binding")) {
         const auto units = config::parse_binding(file).units;
         if (std::find(units.begin(), units.end(), unit) != units.end())
             paths.push_back(file.path);
@@ -114,10 +136,19 @@ std::vector<std::string> BindingStore::files_with(const std::string& unit) const
     return paths;
 }
 
+std::vector<std::string> BindingStore::files() const
+{
+    std::vector<std::string> paths;
+    for (const auto& file : config::read_files(root_, config::binding_folders(), ".binding"))
+        if (!config::parse_binding(file).units.empty())
+            paths.push_back(file.path);
+    return paths;
+}
+
 std::vector<BindingStore::Template> BindingStore::templates_of(const std::string& unit) const
 {
     std::vector<Template> found;
-    for (const auto& file : config::read_files(root_, binding_folders(), ".binding"))
+    for (const auto& file : config::read_files(root_, config::binding_folders(), ".binding"))
         for (const auto& name : config::parse_binding(file).units)
             if (could_become(name, unit))
                 found.push_back({file.path, name});

@@ -8,9 +8,6 @@
 
 namespace rdmad::ctl {
 
-/// The folders of .binding files, the first counts most.
-[[nodiscard]] const std::vector<std::string>& binding_folders();
-
 /// /etc/rdmad/binding.d, the folder that rdmactl writes to.
 class BindingStore {
 public:
@@ -26,9 +23,13 @@ public:
 
     /// Paths of the files that rdmactl wrote for this unit alone; they are gone after that.
     [[nodiscard]] Answer<std::vector<std::string>> remove(const std::string& unit) const;
+    /// Paths of all files that "rdmactl bind" made, --runtime or not; they are gone after that.
+    [[nodiscard]] Answer<std::vector<std::string>> remove_all() const;
 
     /// Paths of all files, in any folder, that name the unit.
     [[nodiscard]] std::vector<std::string> files_with(const std::string& unit) const;
+    /// Paths of all files, in any folder, that name a unit.
+    [[nodiscard]] std::vector<std::string> files() const;
 
     /// A file, and a name with specifiers in it.
     struct Template {

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 #include "core/base/file.hpp"
 #include "core/base/text.hpp"
+#include "core/config/binding_folders.hpp"
 #include "core/config/link_file.hpp"
 #include "ctl/binding_store.hpp"
 #include "ctl/notes.hpp"
@@ -63,11 +64,11 @@ Findings look_at_files(const Common& common, const std::vector<std::string>& pat
     }
     if (!paths.empty())
         return findings;
-    for (const auto& file : config::read_files(common.root, binding_folders(), ".binding"))
+    for (const auto& file : config::read_files(common.root, config::binding_folders(), ".binding"))
         take(findings, common.root, file);
     for (const auto& file : config::read_files(common.root, link_folders, ".link"))
         take(findings, common.root, file);
-    add_to(findings.notes, notes_on_names(common.root, binding_folders(), ".binding"));
+    add_to(findings.notes, notes_on_names(common.root, config::binding_folders(), ".binding"));
     add_to(findings.notes, notes_on_names(common.root, link_folders, ".link"));
     return findings;
 }

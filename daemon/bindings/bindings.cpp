@@ -3,6 +3,7 @@
 
 #include "core/base/file.hpp"
 #include "core/base/text.hpp"
+#include "core/config/binding_folders.hpp"
 #include "core/naming/unit_name.hpp"
 
 #include <algorithm>
@@ -15,12 +16,9 @@ namespace rdmad {
 
 namespace {
 
-const std::vector<std::string> folders = {"/etc/rdmad/binding.d", "/run/rdmad/binding.d",
-                                          "/usr/local/lib/rdmad/binding.d",
-                                          "/usr/lib/rdmad/binding.d"};
-constexpr char runtime_folder[] = "/run/rdmad/binding.d";
+constexpr auto& runtime_folder = config::runtime_binding_folder;
 constexpr char suffix[] = ".binding";
-constexpr std::string_view mark = "# Made by rdmad for this boot: rdmactl bind --runtime\n";
+constexpr auto& mark = config::runtime_binding_mark;
 
 std::string guid_text(const std::optional<uint64_t>& guid)
 {
@@ -119,7 +117,7 @@ std::map<std::string, std::string> Bindings::read()
 {
     files_.clear();
     std::map<std::string, uint64_t> digests;
-    for (const auto& file : config::read_files(root_, folders, suffix)) {
+    for (const auto& file : config::read_files(root_, config::binding_folders(), suffix)) {
         files_.push_back(config::parse_binding(file));
         digests.emplace(file.name, digest_of(file));
     }

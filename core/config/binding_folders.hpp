@@ -1,0 +1,24 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+#pragma once
+
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace rdmad::config {
+
+/// The folders of .binding files, the first counts most.
+inline const std::vector<std::string>& binding_folders()
+{
+    static const std::vector<std::string> folders = {"/etc/rdmad/binding.d", "/run/rdmad/binding.d",
+                                                     "/usr/local/lib/rdmad/binding.d",
+                                                     "/usr/lib/rdmad/binding.d"};
+    return folders;
+}
+
+/// Where rdmad keeps the bindings of "rdmactl bind --runtime", and how their files begin.
+constexpr char runtime_binding_folder[] = "/run/rdmad/binding.d";
+constexpr std::string_view runtime_binding_mark =
+    "# Made by rdmad for this boot: rdmactl bind --runtime\n";
+
+} // namespace rdmad::config
