@@ -61,6 +61,7 @@ _rdmactl_options() {
     list | bindings) echo --no-legend ;;
     bind) echo --port-guid= --node-guid= --link-type= --driver= --device= --path= --netdev= --port= --node= --require= \
         --wait-for= --restart= --on-replaced= --on-blocked= --stage= --runtime ;;
+    unbind) echo --all ;;
     monitor) echo --poll-ports ;;
     wait) echo --for= --timeout= ;;
     recover) echo --dry-run ;;

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 #include "core/base/text.hpp"
 #include "core/base/unique_fd.hpp"
+#include "ctl/command.hpp"
 #include "ctl/terminal.hpp"
 #include "ctl/verbs.hpp"
 #include "ctl/words.hpp"
@@ -9,19 +10,12 @@
 #include <csignal>
 #include <cstring>
 #include <poll.h>
-#include <spawn.h>
 #include <sys/syscall.h>
-#include <sys/wait.h>
 #include <unistd.h>
 
 namespace rdmad::ctl {
 
 namespace {
-
-// as env(1) and timeout(1) have them
-constexpr int exit_not_run = 125;
-constexpr int exit_cannot_run = 126;
-constexpr int exit_no_command = 127;
 
 Answer<int> tell(Client& client, const Common& common)
 {
@@ -66,28 +60,6 @@ Answer<Client> take(const Common& common, const InhibitOptions& options)
     return client;
 }
 
-/// Or what errno would be.
-tl::expected<pid_t, int> spawn(const std::vector<std::string>& command)
-{
-    std::vector<char*> arguments;
-    for (const auto& word : command)
-        arguments.push_back(const_cast<char*>(word.c_str()));
-    arguments.push_back(nullptr);
-    posix_spawnattr_t attributes;
-    (void)posix_spawnattr_init(&attributes);
-    sigset_t defaults;
-    sigemptyset(&defaults);
-    for (const int number : {SIGINT, SIGQUIT, SIGPIPE})
-        sigaddset(&defaults, number);
-    (void)posix_spawnattr_setsigdefault(&attributes, &defaults);
-    (void)posix_spawnattr_setflags(&attributes, POSIX_SPAWN_SETSIGDEF);
-    pid_t child = 0;
-    const int code =
-        posix_spawnp(&child, arguments.front(), nullptr, &attributes, arguments.data(), environ);
-    (void)posix_spawnattr_destroy(&attributes);
-    return code == 0 ? tl::expected<pid_t, int>(child) : tl::unexpected<int>(code);
-}
-
 bool ends_within(const UniqueFd& process, int milliseconds)
 {
     pollfd waited = {process.get(), POLLIN, 0};
@@ -113,17 +85,6 @@ void keep(Client client, const UniqueFd& process, const Common& common,
                 return;
         client = std::move(*again);
     }
-}
-
-/// As a shell has it.
-int exit_code_of(pid_t child)
-{
-    constexpr int killed = 128;
-    int status = 0;
-    while (waitpid(child, &status, 0) < 0)
-        if (errno != EINTR)
-            return exit_not_run;
-    return WIFEXITED(status) ? WEXITSTATUS(status) : killed + WTERMSIG(status);
 }
 
 } // namespace

@@ -26,6 +26,7 @@ struct CommandLine {
     std::vector<std::string> files = {};
     BindOptions bind = {};
     std::string unit = {};
+    bool is_all = false;
     std::string device = {};
     bool poll_ports = false;
     bool is_dry = false;
@@ -79,11 +80,14 @@ void add_bind(CLI::App& app, CommandLine& line)
 
 void add_unbind(CLI::App& app, CommandLine& line)
 {
-    auto* unbind = add_verb(app, line, "unbind", "Undo bind; the unit keeps running",
-                            [&line] { return ctl::unbind(line.common, line.unit); });
-    unbind->add_option("UNIT", line.unit, "The unit; .service may be left out")
-        ->required()
-        ->option_text(" ");
+    auto* unbind = add_verb(
+        app, line, "unbind", "Undo bind; the unit keeps running", [&line]() -> Answer<int> {
+            if (line.is_all != line.unit.empty())
+                return complaint(Complaint::Kind::usage, "unbind takes a UNIT or --all");
+            return line.is_all ? ctl::unbind_all(line.common) : ctl::unbind(line.common, line.unit);
+        });
+    unbind->add_option("UNIT", line.unit, "The unit; .service may be left out")->option_text(" ");
+    unbind->add_flag("--all", line.is_all, "All units, whether rdmad runs or not");
 }
 
 const std::map<std::string, WaitGoal> goals = {{"ready", WaitGoal::ready},

@@ -1,10 +1,12 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 #include "ctl/binding_store.hpp"
+#include "ctl/command.hpp"
 #include "ctl/terminal.hpp"
 #include "ctl/verbs.hpp"
 #include "ctl/words.hpp"
 
 #include <algorithm>
+#include <cstring>
 
 namespace rdmad::ctl {
 
@@ -95,7 +97,54 @@ std::string refusal(const BindingStore& store, const std::string& unit,
     return "rdmactl did not bind " + unit + "; remove it from " + join(others, ", ");
 }
 
+/// Ends the slices in systemd that tie units, where there is no rdmad to do it. Those of "any of"
+/// go first: systemd ends one that no other slice needs any more, and with it the unit.
+Answer<void> untie_all()
+{
+    for (const std::string pattern : {"rdmad-*:any:*.slice", "rdmad-*.slice"}) {
+        const auto child =
+            spawn({"systemctl", "stop", "--job-mode=ignore-requirements", "--", pattern});
+        if (!child)
+            return failed("units stay tied: systemctl: " + std::string(strerror(child.error())));
+        if (exit_code_of(*child) != 0)
+            return failed("units stay tied: systemctl did not stop '" + pattern + "'");
+    }
+    return {};
+}
+
+Answer<void> have_all_untied(const Common& common)
+{
+    auto client = connect(common);
+    if (!client && client.error().kind == Complaint::Kind::unreachable && !common.is_socket_given)
+        return untie_all();
+    if (!client)
+        return as_told(client);
+    if (auto problems = ask_reload(*client); !problems)
+        return as_told(problems);
+    return {};
+}
+
 } // namespace
+
+Answer<int> unbind_all(const Common& common)
+{
+    const BindingStore store(common.root);
+    auto removed = store.remove_all();
+    if (!removed)
+        return as_told(removed);
+    const std::string done =
+        removed->empty() ? "rdmactl bound nothing" : "removed " + join(*removed, ", ");
+    if (common.asks_rdmad())
+        if (auto untied = have_all_untied(common); !untied)
+            return failed(done + ", but " + untied.error().text);
+    const auto others = store.files();
+    const int exit_code = others.empty() ? exit_fine : exit_failed;
+    if (!others.empty())
+        warn("rdmactl did not write " + join(others, ", ") + ", which still bind units");
+    if (common.json)
+        return finish(to_line({{"removed", *removed}, {"others", others}}), exit_code);
+    return finish(done + "; units that run keep running\n", exit_code);
+}
 
 Answer<int> unbind(const Common& common, const std::string& word)
 {

@@ -40,6 +40,7 @@ struct BindOptions {
 [[nodiscard]] Answer<int> bindings(const Common& common);
 [[nodiscard]] Answer<int> bind(const Common& common, const BindOptions& options);
 [[nodiscard]] Answer<int> unbind(const Common& common, const std::string& unit);
+[[nodiscard]] Answer<int> unbind_all(const Common& common);
 [[nodiscard]] Answer<int> monitor(const Common& common, bool poll_ports);
 [[nodiscard]] Answer<int> wait(const Common& common, const WaitOptions& options);
 [[nodiscard]] Answer<int> release(const Common& common, const std::string& device);

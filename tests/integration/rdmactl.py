@@ -237,7 +237,7 @@ class CommandLine(Case):
         self.assertIn(b'monitor', result.stderr)
 
     def test_wrong_usage(self):
-        for arguments in (['nonsense'], ['list', 'x'], ['list', '--nonsense'], ['bind'], ['unbind'], ['wait'], ['wait', 'a', '--for', 'x'],
+        for arguments in (['nonsense'], ['list', 'x'], ['list', '--nonsense'], ['bind'], ['unbind'], ['unbind', 'a', '--all'], ['wait'], ['wait', 'a', '--for', 'x'],
                           ['wait', 'a', '--timeout', 'x'], ['wait', 'a', '--timeout', '-1'], ['wait', 'a', '--timeout', 'nan'],
                           ['wait', 'a/0'], ['wait', 'a/b'], ['wait', ''], ['wait', '/1'], ['bind', 'a'], ['bind', 'a', '--device', ''],
                           ['bind', 'a', '--runtime'], ['bind', 'a', '--device=x', '--runtime', '--root=/nowhere'],
@@ -722,6 +722,38 @@ class Files(Case):
         self.assertEqual(text.count('50-srp.service-'), 2)
         self.assertIn('if srp.service runs, it keeps running', text)
         self.assertIn('other', self.content())
+
+    def test_unbind_all(self):
+        for unit_name in ('srp', 'other', 'each@%g.service'):
+            self.offline('bind', unit_name, '--device=mlx5_0')
+        bound = [f'{self.folder}/{name}' for name in self.files()]
+        runtime = self.put('50-r.binding', '# Made by rdmad for this boot: rdmactl bind --runtime\n[Match]\nDevice=*\n[Binding]\nUnit=r.service\n',
+                           'run/rdmad/binding.d')
+        with Server() as server:
+            text = self.check(self.ctl(server, 'unbind', '--all'), FINE)
+            self.assertEqual(len(server.called('Bindings.Reload')), 1)
+        for path in (*bound, runtime):
+            self.assertIn(path, text)
+            self.assertFalse(os.path.exists(path))
+        self.assertEqual(json.loads(self.check(self.offline('unbind', '--all', '--json'), FINE)), {'removed': [], 'others': []})
+
+    def test_unbind_all_leaves_the_files_of_others(self):
+        text = '[Match]\nDevice=*\n[Binding]\nUnit=x.service\n'
+        theirs = [self.put('10-admin.binding', text), self.put('20-admin.binding', text, 'run/rdmad/binding.d')]
+        self.offline('bind', 'srp', '--device=mlx5_0')
+        self.put('hidden', 'no binding')
+        result = self.offline('unbind', '--all')
+        self.check_error(result, FAILED, 'rdmactl did not write ' + ', '.join(theirs))
+        self.assertEqual(self.files(), ['10-admin.binding', 'hidden'])
+        self.assertEqual(json.loads(self.offline('unbind', '--all', '--json').stdout), {'removed': [], 'others': theirs})
+
+    def test_unbind_all_where_rdmad_does_not_answer(self):
+        self.offline('bind', 'srp', '--device=mlx5_0')
+        [name] = self.files()
+        def refuse(_):
+            raise Refuse('org.varlink.service.PermissionDenied', {})
+        with Server(Bindings_Reload=refuse) as server:
+            self.check_error(self.ctl(server, 'unbind', '--all'), FAILED, name, 'only root')
 
     def test_unbind_what_rdmad_has_not_read_yet(self):
         def none(parameters):

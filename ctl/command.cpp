@@ -1,0 +1,43 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+#include "ctl/command.hpp"
+
+#include <cerrno>
+#include <csignal>
+#include <spawn.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+namespace rdmad::ctl {
+
+tl::expected<pid_t, int> spawn(const std::vector<std::string>& command)
+{
+    std::vector<char*> arguments;
+    for (const auto& word : command)
+        arguments.push_back(const_cast<char*>(word.c_str()));
+    arguments.push_back(nullptr);
+    posix_spawnattr_t attributes;
+    (void)posix_spawnattr_init(&attributes);
+    sigset_t defaults;
+    sigemptyset(&defaults);
+    for (const int number : {SIGINT, SIGQUIT, SIGPIPE})
+        sigaddset(&defaults, number);
+    (void)posix_spawnattr_setsigdefault(&attributes, &defaults);
+    (void)posix_spawnattr_setflags(&attributes, POSIX_SPAWN_SETSIGDEF);
+    pid_t child = 0;
+    const int code =
+        posix_spawnp(&child, arguments.front(), nullptr, &attributes, arguments.data(), environ);
+    (void)posix_spawnattr_destroy(&attributes);
+    return code == 0 ? tl::expected<pid_t, int>(child) : tl::unexpected<int>(code);
+}
+
+int exit_code_of(pid_t child)
+{
+    constexpr int killed = 128;
+    int status = 0;
+    while (waitpid(child, &status, 0) < 0)
+        if (errno != EINTR)
+            return exit_not_run;
+    return WIFEXITED(status) ? WEXITSTATUS(status) : killed + WTERMSIG(status);
+}
+
+} // namespace rdmad::ctl

@@ -1,0 +1,24 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+#pragma once
+
+#include <string>
+#include <sys/types.h>
+#include <tl/expected.hpp>
+#include <vector>
+
+// Other programs, which are found as a shell finds them; there is no shell.
+
+namespace rdmad::ctl {
+
+// as env(1) and timeout(1) have them
+constexpr int exit_not_run = 125;
+constexpr int exit_cannot_run = 126;
+constexpr int exit_no_command = 127;
+
+/// Starts a command, which has at least one word; or what errno would be.
+[[nodiscard]] tl::expected<pid_t, int> spawn(const std::vector<std::string>& command);
+
+/// Waits for its end, which is told as a shell has it: 128 and the number of a signal.
+[[nodiscard]] int exit_code_of(pid_t child);
+
+} // namespace rdmad::ctl
