@@ -215,6 +215,16 @@ Result<void> Daemon::serve(UniqueFd socket)
     return server_.listen(std::move(socket));
 }
 
+void Daemon::end()
+{
+    if (const auto count = supervisor_.tied_count(); count > 0)
+        log::info(log::id::units_stay_tied,
+                  "units that stay tied to their devices: " + std::to_string(count) +
+                      "; systemd stops them with the devices, and nothing starts them again "
+                      "before rdmad runs; rdmactl unbind --all unties them");
+    (void)sd_event_exit(event_, 0);
+}
+
 /// A driver may have its function locked until its RDMA device is gone, and whoever asks devlink
 /// for that waits in the kernel. Then it is asked when a device is ready again.
 void Daemon::listen_to_devlink()

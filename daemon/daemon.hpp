@@ -29,6 +29,8 @@ public:
     [[nodiscard]] Result<void> serve(UniqueFd socket);
     /// Reads the binding files anew.
     void reload();
+    /// Ends the event loop, and tells what stays without rdmad.
+    void end();
 
 private:
     Daemon(sd_event* event, const sysfs::Directory& root, UdevMonitor udev);

@@ -41,6 +41,7 @@ constexpr std::string_view stopped_by_unplug = "6d84e47e39fa42f9aacc0c55c6b19705
 constexpr std::string_view started_on_return = "f25b6f180fcc44cba9c3f994952748f0";
 constexpr std::string_view start_failed = "4ade50bcd3394c3f9fa4822dbe8a2e46";
 constexpr std::string_view anchor_failed = "0c9e355911894c0495f1d75f41250248";
+constexpr std::string_view units_stay_tied = "21f8f9557fbe415997c5b1ab3c9db763";
 constexpr std::string_view bad_binding = "49d0e5fe45784bbc8d781f66a47db313";
 constexpr std::string_view events_lost = "70974a39caa44eab97b3ac032fc9f984";
 constexpr std::string_view client_dropped = "73cedcd3eed84b38a8f2534b63932fbc";

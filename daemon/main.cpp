@@ -69,7 +69,7 @@ Result<int> run()
         return tl::unexpected<Error>(std::move(daemon).error());
     if (auto outcome = serve_sockets(**daemon); !outcome)
         return tl::unexpected<Error>(std::move(outcome).error());
-    const auto quit = [&] { (void)sd_event_exit(event.get(), 0); };
+    const auto quit = [&] { (*daemon)->end(); };
     const auto on_term = EventSource::signal(event.get(), SIGTERM, quit);
     const auto on_interrupt = EventSource::signal(event.get(), SIGINT, quit);
     const auto on_hangup =

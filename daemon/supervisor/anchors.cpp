@@ -4,6 +4,7 @@
 #include "core/naming/unit_name.hpp"
 #include "daemon/supervisor/fields.hpp"
 
+#include <algorithm>
 #include <utility>
 
 namespace rdmad {
@@ -97,6 +98,15 @@ Anchors::State Anchors::state(const std::string& unit, const Member& member) con
     const auto& anchors = found->second.anchors;
     const auto anchor = anchors.find(name(unit, member));
     return anchor == anchors.end() ? State::failed : anchor->second.state;
+}
+
+size_t Anchors::tied_count() const
+{
+    const auto is_there = [](const auto& anchor) { return anchor.second.state != State::failed; };
+    return std::count_if(units_.begin(), units_.end(), [&](const auto& unit) {
+        const auto& anchors = unit.second.anchors;
+        return std::any_of(anchors.begin(), anchors.end(), is_there);
+    });
 }
 
 void Anchors::tie(const std::string& unit, const std::vector<Member>& members)

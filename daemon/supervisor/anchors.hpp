@@ -63,6 +63,8 @@ public:
     void drop_foreign();
 
     [[nodiscard]] std::string name(const std::string& unit, const Member& member) const;
+    /// Returns how many units have an anchor.
+    [[nodiscard]] size_t tied_count() const;
     /// failed: there is none.
     [[nodiscard]] State state(const std::string& unit, const Member& member) const;
 

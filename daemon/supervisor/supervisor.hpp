@@ -92,6 +92,11 @@ public:
     [[nodiscard]] UnitsByPort units_of(uint32_t index) const;
     /// Devices for whose ports some unit waits to become active.
     [[nodiscard]] std::set<uint32_t> awaited() const;
+    /// Returns how many units are tied to a device, as they still are when rdmad has ended.
+    [[nodiscard]] size_t tied_count() const
+    {
+        return anchors_.tied_count();
+    }
     /// Some anchor could not be made: retry() tries again.
     [[nodiscard]] bool has_failed() const
     {

@@ -210,6 +210,22 @@ TEST_CASE("a unit and a node are tied by one anchor", "[supervisor]")
     CHECK(bench.supervisor->units_of(7).empty());
 }
 
+TEST_CASE("units that are tied to a device are counted", "[supervisor]")
+{
+    Bench bench;
+    bench.bind("Device=mixed opa", "Unit=a.service b@%d:%p.service");
+    CHECK(bench.supervisor->tied_count() == 0);
+    bench.plug(0);
+    CHECK(bench.supervisor->tied_count() == 3);
+    bench.plug(opa);
+    CHECK(bench.supervisor->tied_count() == 4);
+    bench.finish("rdmad-b\\x40mixed:2.service:0:uverbs0.slice", fail(ENOMEM, "no"));
+    CHECK(bench.supervisor->tied_count() == 3);
+    bench.finish_all();
+    bench.unplug(0, 1000);
+    CHECK(bench.supervisor->tied_count() == 2);
+}
+
 TEST_CASE("what is tied is not tied again", "[supervisor]")
 {
     Bench bench;

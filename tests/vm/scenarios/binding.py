@@ -363,6 +363,36 @@ def a_binding_comes_and_goes_and_the_service_keeps_running(suite):
         l.until_states({'free.service': 'inactive'})
 
 
+def where_rdmad_is_disabled_services_run_on_and_unbind_all_unties_them(suite):
+    with lab(suite) as l:
+        services = ['one.service', 'any.service', 'theirs.service']
+        _counted(l, services)
+        l.plug(1, ADAPTER)
+        l.run(f'rdmactl bind one --port-guid {A}; rdmactl bind any --device "*" --require=any --runtime')
+        l.bind('50-theirs', f'PortGUID={A}', 'Unit=theirs.service')
+        l.reload_bindings()
+        l.until_states(_all(services, 'active'))
+        l.until('all are tied', lambda: len(l.anchors()) == 4)    # "any" has a group
+        pids = [l.pid(service) for service in services]
+        l.run('systemctl disable -q --now rdmad.socket rdmad.service 2>&1')
+        l.expect('PID of rdmad', l.show('rdmad', 'MainPID'), '0')
+        l.expect_true('the journal tells it', 'units that stay tied to their devices: 3; ' in l.journal('-b -t rdmad'))
+        l.expect('anchors', len(l.anchors()), 4)
+        told = l.run('rdmactl unbind --all 2>&1', check=False)
+        l.expect_true('files of others are named', 'rdmactl did not write /etc/rdmad/binding.d/50-theirs.binding' in told, told)
+        l.expect('slices', l.run('systemctl list-units --plain --no-legend "rdmad-*.slice"'), '')
+        l.expect('files', l.run('ls /etc/rdmad/binding.d /run/rdmad/binding.d/').split(),
+                 ['/etc/rdmad/binding.d:', '50-theirs.binding', '/run/rdmad/binding.d/:'])
+        l.unplug(1)
+        l.settle()
+        l.stays('services', lambda: (l.states(*services), [l.pid(service) for service in services]), (['active'] * 3, pids), 3)
+        # what is still bound is tied again
+        l.run('systemctl enable -q --now rdmad.socket 2>&1; rdmactl list')
+        l.plug(1, ADAPTER)
+        l.until_states(_all(services, 'active'))
+        l.until('one is tied', lambda: len(l.anchors()) == 1)
+
+
 def rdmad_ends_when_there_is_nothing_to_do_and_the_next_client_or_device_starts_it(suite):
     with lab(suite) as l:
         l.expect('without a device', l.states('rdmad'), ['inactive'])
