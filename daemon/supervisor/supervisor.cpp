@@ -299,7 +299,7 @@ void Supervisor::on_job(const std::string& unit, uint32_t job, const std::string
 
 void Supervisor::settle()
 {
-    if (!manager_ || !manager_->is_connected() || !anchors_.is_known())
+    if (!is_connected() || !anchors_.is_known())
         return;
     const auto dirty = std::exchange(dirty_, {});
     stop_misnamed(dirty);
@@ -457,7 +457,7 @@ void Supervisor::spare(const std::string& name, BoundUnit& unit, const std::stri
 
 void Supervisor::on_blocked(uint32_t index, const std::set<std::string>& holders)
 {
-    if (!manager_)
+    if (!is_connected())
         return;
     for (auto& [name, unit] : units_) {
         if (!unit.state || !unit.state->is_up() || unit.record.memory.evicted_from ||
@@ -499,7 +499,8 @@ bool Supervisor::is_drained(const BoundUnit& unit, uint32_t index, bool was_aske
 /// A unit of the stage that is to stop now: false if it will not.
 bool Supervisor::stop_for(const std::string& name, BoundUnit& unit, uint32_t index, int& asked)
 {
-    if (!unit.stop_problem.empty() || asked == max_stops)
+    // what an earlier stop came to says nothing of this one
+    if (asked > 0 && (!unit.stop_problem.empty() || asked == max_stops))
         return false;
     const bool is_stopping = unit.record.memory.evicted_from || !unit.state ||
                              unit.state->active_state == "deactivating";
@@ -517,10 +518,10 @@ Drained Supervisor::drain(uint32_t index, std::map<std::string, int>& asked)
     std::set<std::string> left;
     for (const auto& [port, names] : units_of(index))
         for (const auto& name : names)
-            if (!is_drained(units_.at(name), index, asked.contains(name)))
+            if (!is_drained(units_.at(name), index, asked[name] > 0))
                 left.insert(name);
     Drained drained = {{left.begin(), left.end()}};
-    if (!manager_ || left.empty())
+    if (!is_connected() || left.empty())
         return drained;
     const auto ordered = in_order(left);
     const auto last = stage_of(units_.at(ordered.back()));
@@ -529,8 +530,8 @@ Drained Supervisor::drain(uint32_t index, std::map<std::string, int>& asked)
         if (stage_of(unit) != last || stop_for(name, unit, index, asked[name]))
             continue;
         drained.left = {name};
-        drained.problem = unit.stop_problem.empty() ? "it is started again and again"
-                                                    : std::exchange(unit.stop_problem, {});
+        drained.problem =
+            unit.stop_problem.empty() ? "it is started again and again" : unit.stop_problem;
         break;
     }
     return drained;

@@ -111,6 +111,10 @@ private:
     using Claims = std::map<uint32_t, std::vector<Claim>>; ///< by index
     using HasGone = std::function<bool(const Member&)>;
 
+    [[nodiscard]] bool is_connected() const
+    {
+        return manager_ && manager_->is_connected();
+    }
     void claim(uint32_t index, std::vector<Claim> claims, bool is_renamed);
     void release(const std::string& unit, const std::string& binding, bool is_renamed);
     BoundUnit& bind(const std::string& unit, const std::string& binding);

@@ -1309,6 +1309,58 @@ TEST_CASE("a unit that cannot be stopped, or comes back at once, is told", "[sup
     }
 }
 
+TEST_CASE("what an earlier stop came to says nothing of the next", "[supervisor]")
+{
+    Bench bench;
+    bench.bind(opa_match, "Unit=a.service b.service");
+    bench.plug(opa);
+    bench.finish_all();
+    bench.tell("a.service", running());
+    bench.tell("b.service", running());
+    std::map<std::string, int> asked;
+    bench.pid1.stop_job = fail(EPERM, "it may not");
+    CHECK(bench.supervisor->drain(opa, asked).problem.empty());
+    CHECK(bench.supervisor->drain(opa, asked).problem == "it may not");
+    // both may now
+    bench.pid1.stop_job = 18U;
+    bench.pid1.take();
+    asked.clear();
+    CHECK(bench.supervisor->drain(opa, asked).problem.empty());
+    CHECK(bench.supervisor->drain(opa, asked).problem.empty());
+    CHECK(bench.pid1.take() == List{"stop a.service", "stop b.service"});
+}
+
+TEST_CASE("without PID 1 nothing is refused, and stopped later", "[supervisor]")
+{
+    Bench bench;
+    bench.run_with_opa();
+    std::map<std::string, int> asked;
+    bench.pid1.is_there = false;
+    CHECK(bench.supervisor->drain(opa, asked).left == List{"a.service"});
+    CHECK(bench.pid1.take().empty());
+    bench.pid1.is_there = true;
+    CHECK(bench.supervisor->drain(opa, asked).left == List{"a.service"});
+    CHECK(bench.pid1.take() == List{"stop a.service"});
+}
+
+TEST_CASE("a unit that was not asked to stop is not drained, whatever port it has left",
+          "[supervisor]")
+{
+    Bench bench;
+    bench.bind("Device=mixed opa", "Unit=a.service\nRequire=any");
+    bench.plug(0);
+    bench.plug(opa);
+    bench.finish_all();
+    bench.pid1.take();
+    std::map<std::string, int> asked;
+    // PID 1 has not told how it is
+    CHECK(bench.supervisor->drain(opa, asked).left == List{"a.service"});
+    CHECK(bench.pid1.take().empty());
+    bench.tell("a.service", running());
+    CHECK(bench.supervisor->drain(opa, asked).left == List{"a.service"});
+    CHECK(bench.pid1.take() == List{"stop a.service"});
+}
+
 TEST_CASE("a unit with another port is drained when it runs with that", "[supervisor]")
 {
     Bench bench;
