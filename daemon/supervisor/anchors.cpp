@@ -103,10 +103,11 @@ Anchors::State Anchors::state(const std::string& unit, const Member& member) con
 size_t Anchors::tied_count() const
 {
     const auto is_there = [](const auto& anchor) { return anchor.second.state != State::failed; };
-    return std::count_if(units_.begin(), units_.end(), [&](const auto& unit) {
-        const auto& anchors = unit.second.anchors;
-        return std::any_of(anchors.begin(), anchors.end(), is_there);
-    });
+    size_t count = 0;
+    for (const auto& [unit, tied] : units_)
+        if (std::any_of(tied.anchors.begin(), tied.anchors.end(), is_there))
+            count++;
+    return count;
 }
 
 void Anchors::tie(const std::string& unit, const std::vector<Member>& members)
