@@ -34,7 +34,7 @@ Recovery::Recovery(const std::string& directory, Settings settings, Tell tell)
     if (const auto text = read_file(orders_ + "/last"); text) {
         if (auto order = parse_order(*text); order) {
             has_nfs_server_ = order->has_nfs_server;
-            connected_ = std::move(order->devices);
+            connected_ = order->mode == Order::Mode::restore ? order->devices : order->connected;
         }
     }
 }
@@ -122,7 +122,7 @@ void Recovery::add(Task task)
 void Recovery::begin()
 {
     const auto& task = tasks_.front();
-    const Order order = {task.mode, task.devices, settings_.kinds, has_nfs_server_};
+    const Order order = {task.mode, task.devices, settings_.kinds, has_nfs_server_, connected_};
     const auto outcome = write_record(orders_, "last", format_order(order));
     const auto on_end = [this](const Result<std::string>& text) { end(tasks_.front(), text); };
     if (outcome)

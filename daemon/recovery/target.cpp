@@ -64,6 +64,15 @@ const Json& list_of(const Json& object, const char* key)
     return found != object.end() && found->is_array() ? *found : none;
 }
 
+std::set<uint32_t> indexes_of(const Json& object, const char* key)
+{
+    std::set<uint32_t> indexes;
+    for (const auto& index : list_of(object, key))
+        if (index.is_number_unsigned() && std::in_range<uint32_t>(index.get<uint64_t>()))
+            indexes.insert(index.get<uint32_t>());
+    return indexes;
+}
+
 } // namespace
 
 std::string_view to_string(Kind kind)
@@ -89,6 +98,7 @@ std::string format_order(const Order& order)
     return format_versioned({{"mode", mode_names.at(static_cast<size_t>(order.mode))},
                              {"devices", order.devices},
                              {"hasNfsServer", order.has_nfs_server},
+                             {"connected", order.connected},
                              {"kinds", std::move(kinds)}},
                             version);
 }
@@ -103,9 +113,8 @@ Result<Order> parse_order(std::string_view text)
         return fail(EBADMSG, "no mode");
     Order order{.mode = *mode};
     read(*json, "hasNfsServer", order.has_nfs_server);
-    for (const auto& device : list_of(*json, "devices"))
-        if (device.is_number_unsigned() && std::in_range<uint32_t>(device.get<uint64_t>()))
-            order.devices.insert(device.get<uint32_t>());
+    order.devices = indexes_of(*json, "devices");
+    order.connected = indexes_of(*json, "connected");
     for (size_t i = 0; i < kind_names.size(); i++)
         for (const auto& kind : list_of(*json, "kinds"))
             if (kind == kind_names.at(i))

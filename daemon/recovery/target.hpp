@@ -35,6 +35,8 @@ struct Order {
     std::set<uint32_t> devices = {}; ///< RDMA indexes: those that are ready; or that are to go
     std::set<Kind> kinds = {};       ///< others are left out
     bool has_nfs_server = false;     ///< nfs-server.service is up
+    /// What rdmad has to know when it starts anew: the devices that hosts were connected over.
+    std::set<uint32_t> connected = {};
 };
 
 /// How a target is, and what was done.

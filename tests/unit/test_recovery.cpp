@@ -198,6 +198,14 @@ TEST_CASE("hosts are connected once for each newcomer, after the targets", "[rec
     CHECK(bench.asked() == List{run_it});
     restart({5, 8});
     CHECK(bench.asked() == List{run_it, "start nvmf-autoconnect.service"});
+    // nor does one come back that was prepared for its removal, or another one beside it
+    bench.recovery.settle({5, 8});
+    bench.finish(report);
+    bench.recovery.release(8, {});
+    bench.finish({});
+    CHECK(bench.asked() == List{run_it, "start nvmf-autoconnect.service", run_it});
+    restart({5});
+    CHECK(bench.asked() == List{run_it});
     // the run that was under way when it came knew nothing of it
     bench.recovery.settle({});
     bench.recovery.settle({7});
