@@ -102,7 +102,7 @@ void tell(const History& history, const Change& change)
                             history.name + " came back " + std::to_string(life.returns.size()) +
                                 " times in a short while: what is bound to it is not started "
                                 "before it has stayed " +
-                                seconds(*life.held_until - life.appeared),
+                                seconds(*life.held_until - life.active),
                             fields);
     case Change::Kind::released:
         return log::notice(log::id::device_released, history.name + " is held no longer", fields);
