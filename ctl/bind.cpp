@@ -85,7 +85,7 @@ Answer<int> add(const Common& common, const BindRequest& request)
         return as_told(added);
     auto bound = bound_of(request, std::move(*added));
     if (auto looked = look_at_effect(*client, request, bound); !looked)
-        return as_told(looked);
+        return failed(bound.file.path + " is written, but " + looked.error().text);
     return tell(common, bound);
 }
 
