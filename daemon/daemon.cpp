@@ -309,27 +309,32 @@ KernelEvents::Callbacks Daemon::kernel_callbacks()
 /// second is looked at once, and once more after that.
 void Daemon::on_links(const std::optional<std::set<uint32_t>>& links)
 {
-    if (links && std::none_of(links->begin(), links->end(),
-                              [this](uint32_t ifindex) { return is_of_rdma(ifindex); }))
-        return;
-    if (std::exchange(looks_due_, looks_after_change) == 0)
+    bool may_be_ours = !links;
+    bool may_have_address = !links;
+    for (const auto ifindex : links.value_or(std::set<uint32_t>())) {
+        char name[IF_NAMESIZE];
+        const bool is_there = if_indextoname(ifindex, name) != nullptr;
+        const bool is_ours = is_there && inventory_.is_concerned(name, ifindex);
+        // one that has gone, or into another network namespace, may have been
+        may_be_ours |= is_ours || !is_there;
+        may_have_address |= is_ours;
+    }
+    // what is missing may be put back with a new address, which containers that end do not bring
+    is_retry_due_ |= may_have_address;
+    if (may_be_ours && std::exchange(looks_due_, looks_after_change) == 0)
         poll_.arm(poll_interval);
-}
-
-bool Daemon::is_of_rdma(uint32_t ifindex) const
-{
-    char name[IF_NAMESIZE];
-    // one that has gone, or into another network namespace, may have been
-    return !if_indextoname(ifindex, name) || inventory_.is_concerned(name, ifindex);
 }
 
 void Daemon::refresh(uint32_t index)
 {
     // it is told once, and asked again until there is an answer
     const bool is_told = inventory_.unanswered().contains(index);
-    if (auto outcome = inventory_.refresh(index); !outcome && !is_told)
+    const auto outcome = inventory_.refresh(index);
+    if (!outcome && !is_told)
         log::warning(log::id::device_trouble, outcome.error().message(),
                      {{log::field::index, std::to_string(index)}});
+    if (outcome && is_told)
+        work_.arm_now();
 }
 
 void Daemon::resync()
@@ -443,7 +448,7 @@ void Daemon::poll()
     }
     if (are_due || api_.wants_port_states())
         look_at_ports();
-    if (is_first_look)
+    if (is_first_look && std::exchange(is_retry_due_, false))
         recovery_.retry();
     for (const auto index : awaited())
         refresh(index);

@@ -43,7 +43,6 @@ private:
 
     void on_udev();
     void on_links(const std::optional<std::set<uint32_t>>& links);
-    [[nodiscard]] bool is_of_rdma(uint32_t ifindex) const;
     void resync();
     void refresh(uint32_t index);
     void on_device(const DeviceChange& change);
@@ -78,6 +77,7 @@ private:
     std::chrono::steady_clock::time_point looked_at_ports_ = {};
     bool is_resync_due_ = false;      ///< a look at all devices failed
     int looks_due_ = 0;               ///< at all ports
+    bool is_retry_due_ = false;       ///< a port may have a new address
     bool is_devlink_unknown_ = false; ///< it was not asked what there is
     bool is_devlink_due_ = false;     ///< it may be asked now
     std::chrono::microseconds holders_pause_ = {};
