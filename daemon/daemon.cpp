@@ -59,7 +59,7 @@ Result<std::unique_ptr<Daemon>> Daemon::create(sd_event* event, const sysfs::Dir
     for (const auto& problem : daemon->settings_.problems)
         log::warning(log::id::device_trouble, problem.message());
     daemon->resync();
-    daemon->lives_.reconcile();
+    daemon->reconcile();
     daemon->listen_to_devlink();
     daemon->reload();
     if (auto outcome = daemon->connect_to_systemd(); !outcome)
@@ -349,10 +349,9 @@ void Daemon::resync()
     }
     // if these have all gone, settle() lets go of the kernel again
     if (std::any_of(events->begin(), events->end(),
-                    [](const UdevEvent& event) { return event.index.has_value(); })) {
+                    [](const UdevEvent& event) { return event.index.has_value(); }))
         kernel_events_.listen(client_);
-        work_.arm_now();
-    }
+    work_.arm_now();
     looked_at_ports_ = std::chrono::steady_clock::now();
     if (auto outcome = inventory_.resync(*events); !outcome)
         log::warning(log::id::device_trouble, outcome.error().message());
@@ -414,10 +413,11 @@ void Daemon::on_holders(const Result<std::vector<Holder>>& found)
 
 void Daemon::settle()
 {
+    reconcile();
     supervisor_.settle();
     preparations_.advance();
-    if (std::exchange(is_readiness_due_, false)) {
-        readiness_.settle(ready_ports(inventory_, lives_));
+    if (!is_resync_due_ && std::exchange(is_readiness_due_, false)) {
+        readiness_.settle(ready_ports(inventory_, lives_), inventory_.unknown());
         recovery_.settle(recoverable());
     }
     if (std::exchange(is_devlink_due_, false))
@@ -433,6 +433,14 @@ void Daemon::settle()
     plan_guard();
     plan_refresh();
     plan_exit();
+}
+
+/// Ends the lives of devices that went while rdmad was away. One that the kernel cannot describe
+/// yet goes on as it was: a restart of rdmad stops nothing.
+void Daemon::reconcile()
+{
+    if (!is_resync_due_)
+        lives_.reconcile(inventory_.unknown());
 }
 
 void Daemon::poll()
@@ -543,8 +551,11 @@ std::set<uint32_t> Daemon::recoverable() const
 {
     std::set<uint32_t> indexes;
     for (const auto& [index, device] : inventory_.devices())
-        if (lives_.is_ready(index) && lives_.obstacle(index, {.accepted = true}) == Obstacle())
-            indexes.insert(index);
+        indexes.insert(index);
+    indexes.merge(inventory_.unknown());
+    std::erase_if(indexes, [this](uint32_t index) {
+        return !lives_.is_ready(index) || lives_.obstacle(index, {.accepted = true}) != Obstacle();
+    });
     return indexes;
 }
 

@@ -51,6 +51,7 @@ private:
     void on_holders(const Result<std::vector<Holder>>& found);
     void settle();
     void poll();
+    void reconcile();
     [[nodiscard]] std::set<uint32_t> awaited() const;
     void look_at_ports();
     void plan_polling();

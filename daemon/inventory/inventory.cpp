@@ -91,6 +91,15 @@ Result<void> Inventory::refresh(uint32_t index)
     return {};
 }
 
+std::set<uint32_t> Inventory::unknown() const
+{
+    std::set<uint32_t> indexes;
+    for (const auto index : unanswered_)
+        if (!devices_.contains(index))
+            indexes.insert(index);
+    return indexes;
+}
+
 Result<void> Inventory::resync(const std::vector<UdevEvent>& events)
 {
     std::set<uint32_t> indexes;

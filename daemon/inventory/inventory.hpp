@@ -58,6 +58,9 @@ public:
     {
         return unanswered_;
     }
+    /// Returns those of them that are not in devices(), as no look ever succeeded: they may be
+    /// there.
+    [[nodiscard]] std::set<uint32_t> unknown() const;
     /// By index, the nodes (and the device itself) of which udev's database has other port GUIDs or
     /// another network device than the kernel.
     [[nodiscard]] const std::map<uint32_t, std::set<std::string>>& outdated() const

@@ -112,10 +112,10 @@ void Lifecycle::on_device(const DeviceChange& change)
     update(*history, device);
 }
 
-void Lifecycle::reconcile()
+void Lifecycle::reconcile(const std::set<uint32_t>& unknown)
 {
     for (auto& [id, history] : histories_)
-        if (!history.is_confirmed)
+        if (!history.is_confirmed && !unknown.contains(history.life.index))
             end_unseen(history);
 }
 

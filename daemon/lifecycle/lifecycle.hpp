@@ -28,8 +28,8 @@ public:
               Events events);
 
     /// After on_device() was told of all that is there: what an earlier rdmad saw and is not among
-    /// that went.
-    void reconcile();
+    /// that went. Of unknown it is not known whether they are there: call again for these.
+    void reconcile(const std::set<uint32_t>& unknown = {});
     void on_device(const DeviceChange& change);
     /// Of a device, its node, or of anything that it may hang on.
     void on_udev(const UdevEvent& event);

@@ -5,6 +5,7 @@
 #include "core/base/text.hpp"
 #include "daemon/log.hpp"
 
+#include <algorithm>
 #include <sys/stat.h>
 #include <unistd.h>
 #include <utility>
@@ -22,6 +23,14 @@ bool is_guid(const std::string& name)
 {
     const auto guid = text::parse_hex_u64(name);
     return guid && text::format_guid(*guid) == name;
+}
+
+/// Whether a node, as it is written down, is one of these devices.
+bool is_of_any(const std::set<uint32_t>& indexes, const std::string& node)
+{
+    return std::any_of(indexes.begin(), indexes.end(), [&](uint32_t index) {
+        return node.starts_with(std::to_string(index) + " ");
+    });
 }
 
 } // namespace
@@ -47,7 +56,7 @@ void Readiness::on_connected()
         reached_[guid] = "";
 }
 
-void Readiness::settle(const ReadyPorts& ready)
+void Readiness::settle(const ReadyPorts& ready, const std::set<uint32_t>& unknown)
 {
     if (!manager_ || !manager_->is_connected())
         return;
@@ -55,7 +64,7 @@ void Readiness::settle(const ReadyPorts& ready)
         read();
     const auto before = reached_;
     for (const auto& [guid, node] : before)
-        if (!ready.contains(guid))
+        if (!ready.contains(guid) && !is_of_any(unknown, node))
             leave(guid);
     for (const auto& [guid, node] : ready)
         if (const auto known = reached_.find(guid);

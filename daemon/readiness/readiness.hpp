@@ -6,6 +6,7 @@
 #include "daemon/systemd/orders.hpp"
 
 #include <map>
+#include <set>
 #include <string>
 
 namespace rdmad {
@@ -29,8 +30,9 @@ public:
     }
     /// What PID 1 refused, or did not answer before the connection changed, is asked for again.
     void on_connected();
-    /// What is ready now, and nothing else.
-    void settle(const ReadyPorts& ready);
+    /// What is ready now, and nothing else. The ports of unknown devices, given by index, stay as
+    /// they were.
+    void settle(const ReadyPorts& ready, const std::set<uint32_t>& unknown = {});
 
 private:
     void read();

@@ -413,6 +413,14 @@ TEST_CASE("lives outlive rdmad", "[lifecycle]")
         CHECK(bench.take().empty());
         CHECK(is_ready(bench.lives->find(1)->life));
     }
+    SECTION("and the kernel cannot describe it yet")
+    {
+        bench.lives->reconcile({1});
+        CHECK(bench.take().empty());
+        CHECK(is_ready(bench.lives->find(1)->life));
+        bench.lives->reconcile({});
+        CHECK(bench.take() == List{"mlx5_1 removing"});
+    }
     SECTION("and it is gone")
     {
         bench.sys.remove("class/infiniband/mlx5_1");

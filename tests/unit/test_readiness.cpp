@@ -35,9 +35,9 @@ struct Bench {
         readiness->use(&pid1);
         readiness->on_connected();
     }
-    List settle(const ReadyPorts& ready)
+    List settle(const ReadyPorts& ready, const std::set<uint32_t>& unknown = {})
     {
-        readiness->settle(ready);
+        readiness->settle(ready, unknown);
         return pid1.take();
     }
 };
@@ -80,6 +80,17 @@ TEST_CASE("what is not ready any more when rdmad is back is left", "[readiness]"
     bench.begin();
     CHECK(bench.settle({}) == List{"stop rdma-port-ready@0011750101000001.target"});
     CHECK(bench.run.list("ready").empty());
+}
+
+TEST_CASE("a device that the kernel cannot describe when rdmad is back keeps its targets",
+          "[readiness]")
+{
+    Bench bench;
+    (void)bench.settle({{opa, node}, {mixed, "12 /sys/devices/uverbs2"}});
+    bench.begin();
+    CHECK(bench.settle({}, {1, 2}) == List{"stop rdma-port-ready@0002c90300000a01.target"});
+    CHECK(bench.settle({{opa, node}}).empty());
+    CHECK(bench.settle({}) == List{"stop rdma-port-ready@0011750101000001.target"});
 }
 
 TEST_CASE("what is no GUID is none of a target", "[readiness]")
