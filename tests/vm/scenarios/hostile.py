@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: LGPL-2.1-or-later
-"""Who means rdmad harm: clients that attack it, and state that is not what rdmad left.
+"""Who means rdmad harm: clients that attack it, state that is not what rdmad left, and units that do not do as they are told.
 
 RDMAD_HOSTILE_SECONDS: how long each attack goes on that does not end by itself (5).
 """
@@ -180,3 +180,48 @@ def records_that_are_not_its_own_are_named_and_taken_as_none(suite):
             l.until_active(f'each@{A}')
             _is_calm(l, f'records that are {what}')
         return [f'records: {", ".join(FOREIGN)}']
+
+
+STUBBORN = '/bin/sh -c "trap : TERM; while :; do sleep 1; done"'
+# systemd gives up on "late" with its process left, as on one that SIGKILL does not end, in D state; "stuck" it waits for
+UNITS = {
+    'stuck': f'[Service]\nExecStart={STUBBORN}\nTimeoutStopSec=infinity\nSendSIGKILL=no\n',
+    'late': f'[Service]\nExecStart={STUBBORN}\nTimeoutStopSec=3\nSendSIGKILL=no\n',
+    'no-start': '[Unit]\nRefuseManualStart=yes\n[Service]\nExecStart=/bin/sleep infinity\n',
+    'no-stop': '[Unit]\nRefuseManualStop=yes\n[Service]\nExecStart=/bin/sleep infinity\n',
+    'cyclic': f'[Unit]\nBefore=rdma-{A}-uverbs.device\n[Service]\nExecStart=/bin/sleep infinity\n',
+    'back': f'[Unit]\nBindsTo=rdma-{A}-uverbs.device\nAfter=rdma-{A}-uverbs.device\nPropagatesStopTo=rdma-{A}-uverbs.device rdmad.service\n'
+            '[Service]\nExecStart=/bin/sleep infinity\n',
+    'masked': None,
+}
+
+
+@on('trixie')
+def units_that_cannot_be_stopped_or_started_or_bind_back_are_told_and_the_others_bind(suite):
+    with lab(suite) as l:
+        for name, text in UNITS.items():
+            l.vm.concerned.add(name)
+            if text:
+                l.vm.put(text, f'/etc/systemd/system/{name}.service')
+            else:
+                l.run(f'ln -s /dev/null /etc/systemd/system/{name}.service')
+            l.bind(f'60-{name}', f'PortGUID={A}', f'Unit={name}.service')
+        _bound(l)
+        live = {f'{name}.service': 'active' for name in ('bound', 'no-stop', 'cyclic', 'back')}
+        l.until_states(live | {'stuck.service': 'active', 'late.service': 'active'})
+        for name, why in (('no-start', 'it failed'), ('masked', 'it is masked')):
+            l.until(f'{name} is left alone', lambda: f'{name}.service left alone (inactive): {why}\n' in l.run(f'rdmactl status {name}', check=False))
+        _told(l, 'no-start.service was not started: Operation refused')
+        l.unplug(1)
+        l.until_states(dict.fromkeys(live, 'inactive') | {'stuck.service': 'deactivating', 'late.service': 'failed'})
+        l.plug(2, ADAPTER)
+        l.until_states(live | {'stuck.service': 'deactivating', 'late.service': 'active'})
+        l.until('stuck waits', lambda: 'stuck.service stopped by unplug (deactivating): ' in l.run('rdmactl status stuck', check=False))
+        _is_calm(l, 'while one stops')
+        device, = l.in_slot(2)
+        refused = l.run(f'rdmactl prepare {device} 2>&1', check=False)
+        l.expect_true('prepare names it', 'no-stop.service cannot be stopped: Operation refused' in refused, refused)
+        l.run(f'rdmactl resume {device}')
+        l.run('systemctl kill -s KILL stuck late')
+        l.until_states(live | {'stuck.service': 'active', 'late.service': 'active'})
+        _is_calm(l, 'after all')
