@@ -60,7 +60,7 @@ Result<std::unique_ptr<Daemon>> Daemon::create(sd_event* event, const sysfs::Dir
         log::warning(log::id::device_trouble, problem.message());
     daemon->resync();
     daemon->reconcile();
-    daemon->listen_to_devlink();
+    daemon->kernel_events_.listen_to_devlink();
     daemon->reload();
     if (auto outcome = daemon->connect_to_systemd(); !outcome)
         return tl::unexpected<Error>(std::move(outcome).error());
@@ -225,14 +225,6 @@ void Daemon::end()
     (void)sd_event_exit(event_, 0);
 }
 
-/// A driver may have its function locked until its RDMA device is gone, and whoever asks devlink
-/// for that waits in the kernel. Then it is asked when a device is ready again.
-void Daemon::listen_to_devlink()
-{
-    is_devlink_unknown_ = !lives_.removing().empty();
-    kernel_events_.listen_to_devlink(!is_devlink_unknown_);
-}
-
 void Daemon::reload()
 {
     const auto changes = bindings_.read();
@@ -374,8 +366,6 @@ void Daemon::on_life(const lifecycle::History& history, const lifecycle::Change&
     supervisor_.on_obstacle(history.life.index);
     api_.on_life(history, change);
     const bool is_step = change.kind == lifecycle::Change::Kind::state;
-    if (is_step && change.now == lifecycle::State::ready)
-        is_devlink_due_ = is_devlink_unknown_;
     if (is_step && change.now == lifecycle::State::removing) {
         recovery_.on_blocked();
         holders_pause_ = first_pause;
@@ -420,8 +410,6 @@ void Daemon::settle()
         readiness_.settle(ready_ports(inventory_, lives_), inventory_.unknown());
         recovery_.settle(recoverable());
     }
-    if (std::exchange(is_devlink_due_, false))
-        listen_to_devlink();
     record_refresh_.settle();
     lives_.remember();
     if (inventory_.devices().empty())

@@ -65,7 +65,6 @@ private:
     [[nodiscard]] std::set<uint32_t> recoverable() const;
     void find_users(uint32_t index, Preparations::OnHolders on_found);
     [[nodiscard]] Preparations::Parts preparation_parts();
-    void listen_to_devlink();
     void plan_exit();
     void leave();
     [[nodiscard]] bool is_idle() const;
@@ -76,11 +75,9 @@ private:
     LazyTransport transport_;
     nldev::Client client_{transport_};
     std::chrono::steady_clock::time_point looked_at_ports_ = {};
-    bool is_resync_due_ = false;      ///< a look at all devices failed
-    int looks_due_ = 0;               ///< at all ports
-    bool is_retry_due_ = false;       ///< a port may have a new address
-    bool is_devlink_unknown_ = false; ///< it was not asked what there is
-    bool is_devlink_due_ = false;     ///< it may be asked now
+    bool is_resync_due_ = false; ///< a look at all devices failed
+    int looks_due_ = 0;          ///< at all ports
+    bool is_retry_due_ = false;  ///< a port may have a new address
     std::chrono::microseconds holders_pause_ = {};
     bool is_readiness_due_ = true; ///< some port may be ready, or not any more
     config::Facts host_ = host_facts();

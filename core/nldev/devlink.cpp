@@ -1,14 +1,12 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 #include "core/nldev/devlink.hpp"
 
-#include "core/base/c_ptr.hpp"
 #include "core/nldev/attributes.hpp"
 
 #include <cerrno>
 #include <cstring>
 #include <linux/devlink.h>
 #include <linux/genetlink.h>
-#include <netlink/msg.h>
 
 namespace rdmad::nldev {
 
@@ -120,22 +118,6 @@ Result<DevlinkNotice> parse_devlink(Bytes payload)
     if (outcome && notice.device.empty())
         return malformed("a devlink message without a device");
     return parsed(std::move(notice), std::move(outcome));
-}
-
-Result<std::string> build_devlink_question(uint16_t family, uint32_t sequence)
-{
-    const CPtr<nl_msg, nlmsg_free> message(nlmsg_alloc_size(64));
-    if (!message)
-        return fail(ENOMEM, "netlink request");
-    genlmsghdr header = {};
-    header.cmd = DEVLINK_CMD_GET;
-    header.version = DEVLINK_GENL_VERSION;
-    const auto* whole =
-        nlmsg_put(message.get(), 0, sequence, family, 0, NLM_F_REQUEST | NLM_F_DUMP);
-    if (!whole || nlmsg_append(message.get(), &header, sizeof header, NLMSG_ALIGNTO) < 0)
-        return fail(EMSGSIZE, "netlink request");
-    whole = nlmsg_hdr(message.get());
-    return std::string(reinterpret_cast<const char*>(whole), whole->nlmsg_len);
 }
 
 } // namespace rdmad::nldev

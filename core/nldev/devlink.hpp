@@ -8,7 +8,7 @@
 
 namespace rdmad::nldev {
 
-/// Of a message of the multicast group "config", or of the answer to build_devlink_question().
+/// Of a message of the multicast group "config".
 struct DevlinkNotice {
     std::string device = {}; ///< on its bus: "0000:01:00.0", "mlx5_core.sf.4"
     /// How often its driver began anew, since it was bound: DEVLINK_CMD_NEW has that when a reload
@@ -20,8 +20,7 @@ struct DevlinkNotice {
     /// (devlink_health_report()). If the driver can recover, it does, and what hangs on the
     /// function goes. Not all can, and some never tell that it is over.
     std::optional<bool> is_healthy = {};
-    bool is_gone = false;   ///< its driver let go of it
-    bool is_answer = false; ///< to the question: nothing has changed
+    bool is_gone = false; ///< its driver let go of it
 
     friend bool operator==(const DevlinkNotice&, const DevlinkNotice&) = default;
 };
@@ -29,9 +28,5 @@ struct DevlinkNotice {
 /// The payload of a message of the family "devlink". What a reporter of one port tells is left out:
 /// an error in sending packets says nothing of the function.
 [[nodiscard]] Result<DevlinkNotice> parse_devlink(wire::Bytes payload);
-
-/// Asks for all functions. They are told of as if they had just changed, by messages that have this
-/// sequence number, which is 0 in others. family: the number that the kernel gave to "devlink".
-[[nodiscard]] Result<std::string> build_devlink_question(uint16_t family, uint32_t sequence);
 
 } // namespace rdmad::nldev

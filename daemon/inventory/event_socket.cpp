@@ -6,7 +6,6 @@
 #include "core/nldev/kernel_transport.hpp"
 #include "core/nldev/uapi.hpp"
 
-#include <algorithm>
 #include <cerrno>
 #include <linux/devlink.h>
 #include <linux/genetlink.h>
@@ -73,7 +72,7 @@ Result<EventSocket> EventSocket::of_links()
                   "events of network devices");
 }
 
-Result<EventSocket> EventSocket::of_devlink(bool is_asked)
+Result<EventSocket> EventSocket::of_devlink()
 {
     static constexpr char name[] = "events of devlink";
     const Socket asker(nl_socket_alloc());
@@ -82,18 +81,11 @@ Result<EventSocket> EventSocket::of_devlink(bool is_asked)
     errno = 0;
     if (genl_connect(asker.get()) < 0)
         return fail(errno != 0 ? errno : EPROTO, name);
-    const int family = genl_ctrl_resolve(asker.get(), DEVLINK_GENL_NAME);
     const int group =
         genl_ctrl_resolve_grp(asker.get(), DEVLINK_GENL_NAME, DEVLINK_GENL_MCGRP_CONFIG_NAME);
-    if (family < 0 || group < 0)
-        return fail(std::min(family, group) == -NLE_OBJ_NOTFOUND ? ENOENT : EPROTO, name);
-    auto socket = create(NETLINK_GENERIC, {group}, name);
-    if (!socket || !is_asked)
-        return socket;
-    const auto question = nldev::build_devlink_question(static_cast<uint16_t>(family), 1);
-    if (!question || send(socket->fd(), question->data(), question->size(), 0) < 0)
-        return fail(question ? errno : question.error().code, name);
-    return socket;
+    if (group < 0)
+        return fail(group == -NLE_OBJ_NOTFOUND ? ENOENT : EPROTO, name);
+    return create(NETLINK_GENERIC, {group}, name);
 }
 
 int EventSocket::fd() const
@@ -141,11 +133,8 @@ std::vector<nldev::DevlinkNotice> devlink_notices_in(Bytes datagram)
     each_message(datagram, [&](const nldev::wire::Message& message) {
         if (message.type < NLMSG_MIN_TYPE)
             return;
-        auto notice = nldev::parse_devlink(message.payload);
-        if (!notice)
-            return;
-        notice->is_answer = message.sequence != 0;
-        notices.push_back(std::move(*notice));
+        if (auto notice = nldev::parse_devlink(message.payload); notice)
+            notices.push_back(std::move(*notice));
     });
     return notices;
 }

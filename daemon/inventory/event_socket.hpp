@@ -20,11 +20,11 @@ public:
     [[nodiscard]] static Result<EventSocket> of_rdma();
     /// What rtnetlink tells of network devices and their addresses.
     [[nodiscard]] static Result<EventSocket> of_links();
-    /// What devlink tells of the functions that devices hang on; first, if it is asked, what they
-    /// are like now. The kernel answers within the question, and waits there for each function that
-    /// somebody has locked (devlink_nl_inst_iter_dumpit(), net/devlink/netlink.c).
+    /// What devlink tells of the functions that devices hang on, when they change. It is not asked
+    /// how they are: the kernel would wait there for each function that somebody has locked, as a
+    /// driver that probes, or a flash (devlink_nl_inst_iter_dumpit(), net/devlink/netlink.c).
     /// ENOENT: the kernel has no devlink.
-    [[nodiscard]] static Result<EventSocket> of_devlink(bool is_asked);
+    [[nodiscard]] static Result<EventSocket> of_devlink();
 
     [[nodiscard]] int fd() const;
     /// The next datagram, until the next call; empty if it is none of the kernel's, none if there

@@ -16,9 +16,9 @@ void KernelEvents::listen(nldev::Client& client)
         is_listening_ &= open(rdma_, priority::kernel, sockets_.rdma(), [this] { hear_rdma(); });
 }
 
-void KernelEvents::listen_to_devlink(bool is_asked)
+void KernelEvents::listen_to_devlink()
 {
-    auto socket = EventSocket::of_devlink(is_asked);
+    auto socket = EventSocket::of_devlink();
     const bool has_none = !socket && socket.error().code == ENOENT;
     if (!has_none)
         (void)open(devlink_, priority::evidence, std::move(socket), [this] { hear_devlink(); });

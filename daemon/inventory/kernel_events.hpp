@@ -37,8 +37,7 @@ public:
     }
 
     /// To devlink, for good: what it tells may come when the device that it is about is gone.
-    /// is_asked: it says at first what there is, and this waits for whoever has a function locked.
-    void listen_to_devlink(bool is_asked);
+    void listen_to_devlink();
     /// To the others, while there are devices: without one ib_core may be unloaded. Asks the kernel
     /// once whether it tells of RDMA devices: joining the group succeeds on any.
     void listen(nldev::Client& client);

@@ -19,11 +19,11 @@ Functions::News Functions::learn(const nldev::DevlinkNotice& notice)
 Functions::News Functions::learn_reloads(const nldev::DevlinkNotice& notice)
 {
     const Reloads now = {*notice.reloads, notice.has_failed_to_reload};
-    // the first that is heard of a function is no news
-    const auto known = reloads_.try_emplace(notice.device, now).first;
-    const auto before = std::exchange(known->second, now);
+    // of one that was there before rdmad the first that is heard is a reload, if it counts any:
+    // that is when the kernel tells, beside the beginning, where it counts none
+    const auto before = std::exchange(reloads_[notice.device], now);
     const bool is_reload = now.count > before.count || (now.has_failed && !before.has_failed);
-    return is_reload && !notice.is_answer ? News::reloaded : News::none;
+    return is_reload ? News::reloaded : News::none;
 }
 
 } // namespace rdmad::lifecycle

@@ -82,7 +82,7 @@ def a_unit_that_blocks_a_removal_is_stopped_where_its_binding_says_so(suite):
 
 @on('trixie')
 def rdmad_starts_while_the_reload_of_a_function_waits(suite):
-    """Its driver keeps the function locked meanwhile, as that of mlx5 does, and whoever asks devlink for it waits in the kernel."""
+    """Its driver keeps the function locked meanwhile, as that of mlx5 does: who would ask devlink for it would wait in the kernel."""
     with lab(suite) as l:
         _service(l, 'holder', '')
         l.plug(1, STUBBORN)
@@ -96,7 +96,6 @@ def rdmad_starts_while_the_reload_of_a_function_waits(suite):
         l.run('systemctl stop holder')
         l.until('the reload is over', lambda: A in l.run('rdmactl list'))
         l.vm.kill(reload)
-        # by now it has asked how many reloads there were
         l.run(f'rdmactl wait {A} --for=ready --timeout=60')
         before = l.journal().count('driver reload')
         l.run('devlink dev reload pci/0000:01:00.0')
