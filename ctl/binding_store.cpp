@@ -3,6 +3,7 @@
 
 #include "core/base/file.hpp"
 #include "core/config/binding_folders.hpp"
+#include "core/config/specifiers.hpp"
 #include "ctl/binding_text.hpp"
 
 #include <algorithm>
@@ -60,13 +61,13 @@ std::string own_text(const std::string& path)
 
 /// Removes the .binding files of a folder that are to go; their paths.
 template <typename Predicate>
-Answer<std::vector<std::string>> remove_files(const std::string& folder, Predicate is_to_go)
+Answer<std::vector<std::string>> remove_files(const std::string& from, Predicate is_to_go)
 {
     std::vector<std::string> removed;
-    auto names = names_in(folder);
+    auto names = names_in(from);
     std::sort(names.begin(), names.end());
     for (const auto& name : names) {
-        const auto path = folder + "/" + name;
+        const auto path = from + "/" + name;
         if (!name.ends_with(".binding") || !is_to_go(path))
             continue;
         if (unlink(path.c_str()) < 0)
@@ -74,7 +75,7 @@ Answer<std::vector<std::string>> remove_files(const std::string& folder, Predica
         removed.push_back(path);
     }
     if (!removed.empty())
-        sync_directory(folder);
+        sync_directory(from);
     return removed;
 }
 
@@ -150,7 +151,7 @@ std::vector<BindingStore::Template> BindingStore::templates_of(const std::string
     std::vector<Template> found;
     for (const auto& file : config::read_files(root_, config::binding_folders(), ".binding"))
         for (const auto& name : config::parse_binding(file).units)
-            if (could_become(name, unit))
+            if (config::could_become(name, unit))
                 found.push_back({file.path, name});
     return found;
 }

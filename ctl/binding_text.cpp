@@ -182,20 +182,6 @@ bool is_own(std::string_view text)
     return text.starts_with(marker);
 }
 
-bool could_become(const std::string& name, const std::string& unit)
-{
-    std::string glob;
-    for (size_t i = 0; i < name.size(); i++) {
-        if (name[i] == '\\')
-            glob += '\\';
-        glob += name[i] == '%' ? '*' : name[i];
-        // the letter
-        if (name[i] == '%')
-            i++;
-    }
-    return name.find('%') != std::string::npos && config::glob_matches(glob, unit);
-}
-
 config::BindingFile understand(const std::string& text, const std::string& path)
 {
     auto ini = config::parse_ini(text, path);

@@ -52,10 +52,6 @@ struct BindKey {
 /// Whether rdmactl wrote a file, by its first line.
 [[nodiscard]] bool is_own(std::string_view text);
 
-/// Whether a name with specifiers gives that of the unit for some port: "a@%d.service" gives
-/// "a@mlx5_0.service".
-[[nodiscard]] bool could_become(const std::string& name, const std::string& unit);
-
 /// What rdmad would understand of a file.
 [[nodiscard]] config::BindingFile understand(const std::string& text, const std::string& path);
 

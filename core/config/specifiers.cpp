@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 #include "core/config/specifiers.hpp"
 
+#include "core/config/pattern.hpp"
+
 #include <algorithm>
 
 namespace rdmad::config {
@@ -35,6 +37,20 @@ Expanded sample(std::string_view text, std::vector<Specifier> specifiers)
     for (auto& specifier : specifiers)
         specifier.value = "x";
     return expand(text, specifiers);
+}
+
+bool could_become(const std::string& name, const std::string& unit)
+{
+    std::string glob;
+    for (size_t i = 0; i < name.size(); i++) {
+        if (name[i] == '\\')
+            glob += '\\';
+        glob += name[i] == '%' ? '*' : name[i];
+        // the letter
+        if (name[i] == '%')
+            i++;
+    }
+    return name.find('%') != std::string::npos && glob_matches(glob, unit);
 }
 
 } // namespace rdmad::config

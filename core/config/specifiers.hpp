@@ -32,4 +32,8 @@ struct Expanded {
 /// The text with an "x" for each specifier: all that can be wrong with it before values are known.
 [[nodiscard]] Expanded sample(std::string_view text, std::vector<Specifier> specifiers);
 
+/// Whether a name with specifiers gives that of the unit for some port: "a@%d.service" gives
+/// "a@mlx5_0.service".
+[[nodiscard]] bool could_become(const std::string& name, const std::string& unit);
+
 } // namespace rdmad::config

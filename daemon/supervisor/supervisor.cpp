@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 #include "daemon/supervisor/supervisor.hpp"
 
+#include "core/config/specifiers.hpp"
 #include "daemon/clock.hpp"
 #include "daemon/supervisor/fields.hpp"
 
@@ -159,8 +160,8 @@ void Supervisor::name_fixed_units()
                 bind(unit, name_of(file));
 }
 
-/// An instance whose port is away is bound by what it ran with. One whose device was renamed while
-/// rdmad was away is not bound any more.
+/// An instance whose port is away is bound by what it ran with, as long as the file still names it.
+/// One whose device was renamed while rdmad was away is not bound any more.
 void Supervisor::name_remembered_instances()
 {
     for (const auto& name : records_.names()) {
@@ -169,7 +170,8 @@ void Supervisor::name_remembered_instances()
         for (const auto& member : record.members) {
             const auto* file = bindings_.find(member.binding);
             if (!file || !file->problems.empty() ||
-                std::none_of(file->units.begin(), file->units.end(), has_specifier))
+                std::none_of(file->units.begin(), file->units.end(),
+                             [&](const auto& unit) { return config::could_become(unit, name); }))
                 continue;
             const bool is_there = inventory_.has_node(member.index, member.node);
             if (is_there && units_.contains(name))

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 #include "core/config/binding_file.hpp"
+#include "core/config/specifiers.hpp"
 #include "tests/catch.hpp"
 
 using namespace rdmad::config;
@@ -162,6 +163,15 @@ TEST_CASE("a unit whose name cannot be made is none", "[binding_file]")
     CHECK_FALSE(expand_unit("a.service%", {.device = "siw0"}).has_value());
     CHECK_FALSE(expand_unit("a@%d.service", {.device = "a/b"}).has_value());
     CHECK_FALSE(expand_unit("a@%d.service", {.device = std::string(255, 'a')}).has_value());
+}
+
+TEST_CASE("a unit is known by the name with specifiers that it comes of", "[binding_file]")
+{
+    CHECK(could_become("a@%d:%p.service", "a@mlx5_0:1.service"));
+    CHECK(could_become("a\\x2db@%g.service", "a\\x2db@0002.service"));
+    CHECK_FALSE(could_become("a@%d:%p.service", "a@mlx5_0.service"));
+    CHECK_FALSE(could_become("a@%d.service", "b@mlx5_0.service"));
+    CHECK_FALSE(could_become("a.service", "a.service"));
 }
 
 TEST_CASE("nodes read as they are written", "[binding_file]")

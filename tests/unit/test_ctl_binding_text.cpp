@@ -157,12 +157,3 @@ TEST_CASE("the file's name fits, whatever the unit", "[binding_text]")
     CHECK(left != name(request(start + "b", {{"--device", "x"}})));
     CHECK(name(request("../../a", {{"--device", "x"}})).find('/') == std::string::npos);
 }
-
-TEST_CASE("a unit is known by the name with specifiers that it comes of", "[binding_text]")
-{
-    CHECK(could_become("a@%d:%p.service", "a@mlx5_0:1.service"));
-    CHECK(could_become("a\\x2db@%g.service", "a\\x2db@0002.service"));
-    CHECK_FALSE(could_become("a@%d:%p.service", "a@mlx5_0.service"));
-    CHECK_FALSE(could_become("a@%d.service", "b@mlx5_0.service"));
-    CHECK_FALSE(could_become("a.service", "a.service"));
-}

@@ -921,6 +921,23 @@ TEST_CASE("bindings follow the GUID of a RoCE port, which follows its MAC addres
         CHECK(std::count(asked.begin(), asked.end(), start) == 1);
 }
 
+TEST_CASE("an instance that its file does not name any more is not bound without its port",
+          "[supervisor]")
+{
+    Bench bench;
+    bench.bind(opa_match, "Unit=a@%d.service");
+    bench.plug(opa);
+    bench.finish_all();
+    bench.tell("a@opa.service", running());
+    bench.unplug(opa, 1000);
+    bench.tell("a@opa.service", down(2000));
+    bench.reload();
+    CHECK(bench.supervisor->units().contains("a@opa.service"));
+    bench.bind(opa_match, "Unit=b@%d.service");
+    CHECK(bench.supervisor->units().empty());
+    CHECK_FALSE(bench.pid1.kept.contains("a@opa.service"));
+}
+
 TEST_CASE("the unit of an old name is stopped when its device is renamed", "[supervisor]")
 {
     Bench bench;
