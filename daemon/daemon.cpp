@@ -235,7 +235,7 @@ void Daemon::reload()
     for (const auto& file : bindings_.files())
         for (const auto& problem : file.problems)
             log::warning(log::id::bad_binding, problem.message(),
-                         {{log::field::binding, name_of(file)}});
+                         {{log::field::binding, file.name}});
     supervisor_.on_bindings();
     for (const auto& [name, change] : changes)
         api_.on_binding(name, change);

@@ -102,7 +102,7 @@ std::string set_binding(BindingFile& binding, const std::string& key, const std:
 
 BindingFile parse_binding(const File& file)
 {
-    BindingFile binding{.path = file.path};
+    BindingFile binding{.name = file.name, .path = file.path};
     binding.problems = read_sections(
                            file, binding.match, "Binding",
                            [&](const std::string& key, const std::string& value) {

@@ -27,6 +27,7 @@ enum class Restart { on_return, no };
 
 /// A file of rdmad.binding(5): units that live with RDMA ports. One with problems binds nothing.
 struct BindingFile {
+    std::string name = {}; ///< "50-storage.binding"
     std::string path = {};
     Match match{Match::Of::port};
     std::vector<std::string> units = {}; ///< with specifiers

@@ -495,7 +495,7 @@ void Api::list_bindings(const CallPtr& call) const
     auto files = Json::array();
     const auto present = present_of(inventory_, host_);
     for (const auto& file : bindings_.files())
-        if (!name || named.contains(name_of(file)))
+        if (!name || named.contains(file.name))
             files.push_back(to_json(file, reach_of(file, present)));
     call->reply({{"bindings", std::move(files)}, {"units", std::move(units)}});
 }

@@ -195,7 +195,7 @@ Json to_json(const config::BindingFile& file, const Reach& reach)
     auto problems = Json::array();
     for (const auto& problem : file.problems)
         problems.push_back(problem.message());
-    return {{"name", name_of(file)},
+    return {{"name", file.name},
             {"path", file.path},
             {"isRuntime", is_runtime(file)},
             {"units", file.units},

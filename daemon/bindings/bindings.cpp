@@ -42,7 +42,7 @@ const std::optional<NodeRef>& node_of(const Device& device, const Port& port,
 Member member_of(const config::BindingFile& file, const Device& device, const Port& port,
                  const NodeRef& node)
 {
-    return {.binding = name_of(file),
+    return {.binding = file.name,
             .device = device.name,
             .index = device.index,
             .port = port.number,
@@ -116,8 +116,10 @@ std::string why_no_unit(const std::string& unit)
 std::map<std::string, std::string> Bindings::read()
 {
     files_.clear();
+    places_.clear();
     std::map<std::string, uint64_t> digests;
     for (const auto& file : config::read_files(root_, config::binding_folders(), suffix)) {
+        places_.emplace(file.name, files_.size());
         files_.push_back(config::parse_binding(file));
         digests.emplace(file.name, digest_of(file));
     }
@@ -136,11 +138,10 @@ std::map<std::string, std::string> Bindings::read()
     return changes;
 }
 
-const config::BindingFile* Bindings::find(std::string_view name) const
+const config::BindingFile* Bindings::find(const std::string& name) const
 {
-    const auto found = std::find_if(files_.begin(), files_.end(),
-                                    [&](const auto& file) { return name_of(file) == name; });
-    return found == files_.end() ? nullptr : &*found;
+    const auto place = places_.find(name);
+    return place == places_.end() ? nullptr : &files_[place->second];
 }
 
 Result<std::string>
@@ -191,11 +192,6 @@ Result<std::vector<std::string>> Bindings::remove(const std::string& unit) const
         removed.push_back(name);
     }
     return removed;
-}
-
-std::string name_of(const config::BindingFile& file)
-{
-    return file.path.substr(file.path.rfind('/') + 1);
 }
 
 bool is_runtime(const config::BindingFile& file)

@@ -24,7 +24,7 @@ public:
     {
         return files_;
     }
-    [[nodiscard]] const config::BindingFile* find(std::string_view name) const;
+    [[nodiscard]] const config::BindingFile* find(const std::string& name) const;
 
     /// Writes a file for this boot that binds the unit; keys are those of the file. Its name.
     [[nodiscard]] Result<std::string>
@@ -36,11 +36,10 @@ public:
 private:
     std::string root_;
     std::vector<config::BindingFile> files_;
+    std::map<std::string, size_t> places_;    ///< of the files, by name
     std::map<std::string, uint64_t> digests_; ///< of what they say, by name
 };
 
-/// "50-storage.binding"
-[[nodiscard]] std::string name_of(const config::BindingFile& file);
 /// Gone with the next boot.
 [[nodiscard]] bool is_runtime(const config::BindingFile& file);
 

@@ -157,7 +157,7 @@ void Supervisor::name_fixed_units()
     for (const auto& file : bindings_.files())
         for (const auto& unit : file.units)
             if (file.problems.empty() && !has_specifier(unit))
-                bind(unit, name_of(file));
+                bind(unit, file.name);
 }
 
 /// An instance whose port is away is bound by what it ran with, as long as the file still names it.
@@ -418,6 +418,8 @@ Obstacle Supervisor::earlier_stage(uint32_t index, config::Stage stage) const
 
 void Supervisor::wake_later_stages(const BoundUnit& unit)
 {
+    if (stage_of(unit) == config::Stage::applications)
+        return;
     for (const auto& [key, member] : unit.present)
         on_obstacle(member.index);
 }
@@ -575,7 +577,7 @@ Group Supervisor::group_of(const std::string& name, const BoundUnit& unit,
 {
     Group group = {
         .require = file.require, .restart = file.restart, .node = file.node, .is_anchored = true};
-    const auto binding = name_of(file);
+    const auto& binding = file.name;
     for (const auto& [key, member] : unit.present) {
         if (member.binding != binding)
             continue;

@@ -303,7 +303,8 @@ TEST_CASE("a port that is not ready is told as such", "[api]")
 
 TEST_CASE("a binding is one of the interface", "[api]")
 {
-    config::BindingFile file = {.path = "/run/rdmad/binding.d/50-a.binding",
+    config::BindingFile file = {.name = "50-a.binding",
+                                .path = "/run/rdmad/binding.d/50-a.binding",
                                 .units = {"a@%d.service"},
                                 .node = config::BindingNode::issm,
                                 .require = config::Require::any,

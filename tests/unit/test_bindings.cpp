@@ -63,7 +63,7 @@ struct Bench {
         bindings.read();
         List names;
         for (const auto& file : bindings.files())
-            names.push_back(name_of(file));
+            names.push_back(file.name);
         return names;
     }
 };
