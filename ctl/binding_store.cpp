@@ -47,15 +47,10 @@ bool is_regular(const std::string& path)
     return lstat(path.c_str(), &status) == 0 && S_ISREG(status.st_mode);
 }
 
-std::string text_of_regular(const std::string& path)
-{
-    return is_regular(path) ? read_file(path).value_or("") : "";
-}
-
-/// The text of a file that rdmactl wrote; empty if it did not.
+/// The text of a file that "rdmactl bind" made; empty if it did not.
 std::string own_text(const std::string& path)
 {
-    auto text = text_of_regular(path);
+    auto text = is_regular(path) ? read_file(path).value_or("") : "";
     return is_own(text) ? text : "";
 }
 
@@ -103,27 +98,21 @@ Answer<BindingStore::Put> BindingStore::put(const std::string& name, const std::
     return before.empty() ? Put::created : Put::changed;
 }
 
-Answer<std::vector<std::string>> BindingStore::remove(const std::string& unit) const
+Answer<std::vector<std::string>> BindingStore::remove(const std::optional<std::string>& unit) const
 {
-    return remove_files(root_ + folder, [&](const std::string& path) {
+    const auto is_meant = [&](const std::string& path) {
         const auto text = own_text(path);
-        return !text.empty() && understand(text, path).units == std::vector<std::string>{unit};
-    });
-}
-
-Answer<std::vector<std::string>> BindingStore::remove_all() const
-{
-    auto removed = remove_files(root_ + folder,
-                                [](const std::string& path) { return !own_text(path).empty(); });
-    if (!removed)
-        return removed;
-    auto of_this_boot =
-        remove_files(root_ + config::runtime_binding_folder, [](const std::string& path) {
-            return text_of_regular(path).starts_with(config::runtime_binding_mark);
-        });
-    if (of_this_boot)
-        of_this_boot->insert(of_this_boot->begin(), removed->begin(), removed->end());
-    return of_this_boot;
+        return !text.empty() &&
+               (!unit || understand(text, path).units == std::vector<std::string>{*unit});
+    };
+    std::vector<std::string> all;
+    for (const auto* from : {folder, config::runtime_binding_folder}) {
+        const auto removed = remove_files(root_ + from, is_meant);
+        if (!removed)
+            return removed;
+        all.insert(all.end(), removed->begin(), removed->end());
+    }
+    return all;
 }
 
 std::vector<std::string> BindingStore::files_with(const std::string& unit) const

@@ -3,6 +3,7 @@
 
 #include "ctl/complaint.hpp"
 
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -21,10 +22,10 @@ public:
     /// complaint.
     [[nodiscard]] Answer<Put> put(const std::string& name, const std::string& text) const;
 
-    /// Paths of the files that rdmactl wrote for this unit alone; they are gone after that.
-    [[nodiscard]] Answer<std::vector<std::string>> remove(const std::string& unit) const;
-    /// Paths of all files that "rdmactl bind" made, --runtime or not; they are gone after that.
-    [[nodiscard]] Answer<std::vector<std::string>> remove_all() const;
+    /// Paths of the files that "rdmactl bind" made for this unit alone, --runtime or not, or
+    /// without a unit for any; they are gone after that.
+    [[nodiscard]] Answer<std::vector<std::string>>
+    remove(const std::optional<std::string>& unit = {}) const;
 
     /// Paths of all files, in any folder, that name the unit.
     [[nodiscard]] std::vector<std::string> files_with(const std::string& unit) const;

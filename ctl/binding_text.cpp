@@ -2,6 +2,7 @@
 #include "ctl/binding_text.hpp"
 
 #include "core/base/text.hpp"
+#include "core/config/binding_folders.hpp"
 #include "ctl/words.hpp"
 
 #include <algorithm>
@@ -179,7 +180,7 @@ Json parameters_of(const BindRequest& request)
 
 bool is_own(std::string_view text)
 {
-    return text.starts_with(marker);
+    return text.starts_with(marker) || text.starts_with(config::runtime_binding_mark);
 }
 
 config::BindingFile understand(const std::string& text, const std::string& path)

@@ -49,7 +49,7 @@ struct BindKey {
 /// The parameters of io.rdmad.Bindings.Add.
 [[nodiscard]] Json parameters_of(const BindRequest& request);
 
-/// Whether rdmactl wrote a file, by its first line.
+/// Whether "rdmactl bind" made a file, by its first line; with --runtime, rdmad wrote it.
 [[nodiscard]] bool is_own(std::string_view text);
 
 /// What rdmad would understand of a file.

@@ -13,7 +13,7 @@ namespace rdmad::ctl {
 namespace {
 
 struct Unbound {
-    std::vector<std::string> removed = {}; ///< paths; of files in /run what rdmad calls them
+    std::vector<std::string> removed = {}; ///< paths
     std::vector<std::string> others = {};  ///< files that still bind the unit
 };
 
@@ -27,16 +27,6 @@ void add_to(std::vector<std::string>& all, const std::vector<std::string>& more)
 bool is_no_such_unit(const Complaint& complaint)
 {
     return complaint.error == "io.rdmad.Bindings.NoSuchUnit";
-}
-
-Answer<std::vector<std::string>> remove_runtime(Client& client, const std::string& unit)
-{
-    auto answer = client.call("io.rdmad.Bindings.Remove", {{"unit", unit}});
-    if (!answer && is_no_such_unit(answer.error()))
-        return std::vector<std::string>();
-    if (!answer)
-        return as_told(answer);
-    return read_words(*answer, "removed");
 }
 
 /// Files that bind the unit by a name with specifiers, which only rdmad can tell.
@@ -60,10 +50,6 @@ Answer<void> tell_rdmad(const Common& common, const std::string& unit, Unbound& 
         return as_told(client);
     if (auto problems = ask_reload(*client); !problems)
         return as_told(problems);
-    auto removed = remove_runtime(*client, unit);
-    if (!removed)
-        return as_told(removed);
-    add_to(unbound.removed, *removed);
     auto others = files_rdmad_knows(*client, unit);
     if (!others)
         return as_told(others);
@@ -129,7 +115,7 @@ Answer<void> have_all_untied(const Common& common)
 Answer<int> unbind_all(const Common& common)
 {
     const BindingStore store(common.root);
-    auto removed = store.remove_all();
+    auto removed = store.remove();
     if (!removed)
         return as_told(removed);
     const std::string done =

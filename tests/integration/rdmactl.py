@@ -494,6 +494,9 @@ class BindingsTable(Case):
             self.assertEqual(len(self.check(run(server, 'bindings', '--no-legend'), FINE).splitlines()), 1)
 
 
+RUNTIME = '# Made by rdmad for this boot: rdmactl bind --runtime\n[Match]\nDevice=*\n[Binding]\nUnit={}.service\n'
+
+
 class Files(Case):
     """bind, unbind and verify below a folder."""
 
@@ -714,11 +717,13 @@ class Files(Case):
         self.offline('bind', 'srp', '--device=mlx5_0')
         self.offline('bind', 'srp', '--device=mlx5_1')
         self.offline('bind', 'other', '--device=mlx5_0')
-        with Server(Bindings_Remove=lambda _: {'removed': ['50-r.binding']}, Bindings_List=none) as server:
+        runtime, other = (self.put(f'50-{name}.binding', RUNTIME.format(name), 'run/rdmad/binding.d') for name in ('srp', 'other'))
+        with Server(Bindings_List=none) as server:
             text = self.check(self.ctl(server, 'unbind', 'srp'), FINE)
-            self.assertEqual(server.called('Bindings.Remove'), [{'unit': 'srp.service'}])
             self.assertEqual(len(server.called('Bindings.Reload')), 1)
-        self.assertIn('50-r.binding', text)
+        self.assertIn(runtime, text)
+        self.assertFalse(os.path.exists(runtime))
+        self.assertTrue(os.path.exists(other))
         self.assertEqual(text.count('50-srp.service-'), 2)
         self.assertIn('if srp.service runs, it keeps running', text)
         self.assertIn('other', self.content())
@@ -727,8 +732,7 @@ class Files(Case):
         for unit_name in ('srp', 'other', 'each@%g.service'):
             self.offline('bind', unit_name, '--device=mlx5_0')
         bound = [f'{self.folder}/{name}' for name in self.files()]
-        runtime = self.put('50-r.binding', '# Made by rdmad for this boot: rdmactl bind --runtime\n[Match]\nDevice=*\n[Binding]\nUnit=r.service\n',
-                           'run/rdmad/binding.d')
+        runtime = self.put('50-r.binding', RUNTIME.format('r'), 'run/rdmad/binding.d')
         with Server() as server:
             text = self.check(self.ctl(server, 'unbind', '--all'), FINE)
             self.assertEqual(len(server.called('Bindings.Reload')), 1)
@@ -759,7 +763,7 @@ class Files(Case):
         def none(parameters):
             raise Refuse('io.rdmad.Bindings.NoSuchUnit', parameters)
         self.offline('bind', 'srp', '--device=mlx5_0')
-        with Server(Bindings_Remove=none, Bindings_List=none) as server:
+        with Server(Bindings_List=none) as server:
             self.check(self.ctl(server, 'unbind', 'srp'), FINE)
 
     def test_unbind_what_others_bind(self):
