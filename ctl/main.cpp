@@ -132,7 +132,7 @@ void add_prepare(CLI::App& app, CommandLine& line)
         ->required()
         ->option_text(" ");
     prepare->add_flag("--ignore-inhibitors", line.prepare.ignores_inhibitors,
-                      "Whoever objects to it");
+                      "Go on although somebody objects");
     prepare->add_flag("--remove", line.prepare.removes, "Then remove the PCI device");
     auto* inhibit =
         add_verb(app, line, "inhibit", "Keep devices from being prepared while a command runs",

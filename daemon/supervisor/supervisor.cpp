@@ -647,7 +647,7 @@ void Supervisor::tell(const std::string& name, const BoundUnit& unit, const Memo
     log::notice(log::id::stopped_by_unplug,
                 name + " stopped: " +
                     (is_unplug ? describe(stop->lost) + " went"
-                               : "rdmad had it let go of " + describe(stop->lost)),
+                               : "rdmad stopped it to free " + describe(stop->lost)),
                 fields);
 }
 

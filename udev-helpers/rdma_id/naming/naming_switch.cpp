@@ -68,9 +68,9 @@ constexpr char not_in_this_boot[] =
 
 /// Events tell what names are to be; the initrd has rules of its own.
 constexpr char what_follows[] =
-    "It counts for devices that come. Those that are there follow after:\n"
+    "This applies to new devices. To rename existing ones, run:\n"
     "    udevadm trigger --action=add --subsystem-match=infiniband\n"
-    "An initrd with RDMA devices in it has to be made anew: update-initramfs -u, or dracut -f.\n";
+    "If the initrd names RDMA devices, make it again: update-initramfs -u, or dracut -f.\n";
 
 } // namespace
 
