@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
+#include "core/nldev/uapi.hpp"
 #include "tests/support/fixture_tree.hpp"
 #include "tests/support/must.hpp"
 #include "tests/support/replay_transport.hpp"
@@ -253,14 +254,41 @@ TEST_CASE("a claim that cannot be read is nobody's", "[link_owners]")
     CHECK(bench.kernel.sent().empty());
 }
 
-TEST_CASE("if the kernel does not say whether the owner lives nothing changes", "[link_owners]")
+TEST_CASE("if the kernel does not say whether the owner lives nothing changes before it goes",
+          "[link_owners]")
 {
     Bench bench;
     CHECK(bench.wins(by_opa));
-    bench.kernel.fail_next_send(EPERM);
-    CHECK(error_of(bench.owners.take(by_mixed)) == EPERM);
+    bench.kernel.fail_next_send(EIO);
+    CHECK_FALSE(bench.wins(by_mixed));
     CHECK(bench.owner() == "1 1 umad2");
     CHECK_FALSE(bench.is_triggered("umad2"));
+    bench.release(by_opa);
+    CHECK(bench.is_triggered("umad0"));
+}
+
+TEST_CASE("if the kernel does not tell of the own device that is an error", "[link_owners]")
+{
+    Bench bench;
+    const Claim other_port = {guid, {1, 2, Node::umad, "umad4"}};
+    CHECK(bench.wins(by_opa));
+    bench.kernel.fail_next_send(EIO);
+    CHECK(error_of(bench.owners.take(other_port)) == EIO);
+}
+
+TEST_CASE("a port for subnet management has no LID, and keeps its link", "[link_owners]")
+{
+    Bench bench;
+    const Capture capture("7.2");
+    auto device = capture.datagram("device 1");
+    append_attribute(device, nldev::uapi::attr_dev_type, {std::byte{nldev::Device::smi}});
+    auto port = capture.datagram("port 1/1");
+    put_u16(port, find_attribute(port, RDMA_NLDEV_ATTR_LID) + 2, UINT16_MAX);
+    CHECK(bench.wins(by_opa));
+    bench.kernel.answer(device);
+    bench.kernel.answer(port);
+    CHECK_FALSE(bench.wins(by_rxe));
+    CHECK(bench.owner() == "1 1 umad2");
 }
 
 TEST_CASE("where nothing can be recorded whoever asks has the link", "[link_owners]")

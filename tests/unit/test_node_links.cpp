@@ -196,10 +196,10 @@ TEST_CASE("aliases that other rules gave a node stay", "[node_links]")
     CHECK(links.aliases == List{"/theirs", "/theirs-too", "/ours", "/ours-too"});
 }
 
-TEST_CASE("a claim that fails is an error", "[node_links]")
+TEST_CASE("a claim that fails for the own device is an error", "[node_links]")
 {
     Bench bench;
-    bench.tree.link("rdmad/claims/port-0002c90300000a01-umad", "1 1 umad2");
+    bench.tree.link("rdmad/claims/port-0002c90300000a01-umad", "0 2 umad1");
     bench.kernel.fail_next_send(EPERM);
     CHECK(error_of(claim_links(mixed(Node::umad, "umad0"), bench.owners)) == EPERM);
 }

@@ -146,17 +146,18 @@ Result<LinkOwners::Standing> LinkOwners::standing(uint64_t guid, const Claimant&
             continue;
         if (owner.port == 0)
             return (*device)->node_guid == guid ? Standing::entitled : Standing::forfeit;
-        return standing_of_port(guid, owner, **sysfs);
+        return standing_of_port(guid, owner, **device, **sysfs);
     }
     return Standing::gone;
 }
 
-/// A port that has no LID is a RoCE port, which claims nothing while its network device is in
-/// another network namespace: see claims_of().
+/// A port that has no LID is one for subnet management alone, or a RoCE port, which claims nothing
+/// while its network device is in another network namespace: see claims_of().
 Result<LinkOwners::Standing> LinkOwners::standing_of_port(uint64_t guid, const Claimant& owner,
-                                                          const sysfs::RdmaDevice& device)
+                                                          const nldev::Device& device,
+                                                          const sysfs::RdmaDevice& sysfs)
 {
-    const auto current = device.port_guid(owner.port);
+    const auto current = sysfs.port_guid(owner.port);
     if (!current)
         return tl::unexpected<Error>(current.error());
     if (*current != guid)
@@ -164,7 +165,9 @@ Result<LinkOwners::Standing> LinkOwners::standing_of_port(uint64_t guid, const C
     const auto port = client_->port(owner.index, owner.port);
     if (!port)
         return tl::unexpected<Error>(port.error());
-    return *port && ((*port)->lid || (*port)->netdev) ? Standing::entitled : Standing::forfeit;
+    const bool may_claim =
+        *port && (device.device_type == nldev::Device::smi || (*port)->lid || (*port)->netdev);
+    return may_claim ? Standing::entitled : Standing::forfeit;
 }
 
 /// Logs a loss once, if somebody reads it. Who was the owner before has its links and units until
@@ -257,6 +260,15 @@ Result<bool> LinkOwners::contest(const Claim& claim, const std::string& key)
     const auto path = this->path(taken, key);
     const auto owner = parse_claimant(read_link(path).value_or(""), me.node);
     const auto found = owner ? standing(claim.guid, *owner) : Standing::gone;
+    // an error of another device costs no more than this link, which comes when that device goes
+    if (!found && owner->index != me.index) {
+        warn(me.sysname + " of RDMA device " + std::to_string(me.index) + " does not get " +
+             link_name(claim) + ": of " + owner->sysname +
+             ", which has it: " + found.error().message());
+        if (writable_)
+            replace_link(to_text(Mark{me, Mark::State::untold}), mark_path(key, me.sysname));
+        return false;
+    }
     if (!found)
         return tl::unexpected<Error>(found.error());
     // another port of the same node

@@ -97,7 +97,8 @@ private:
     [[nodiscard]] Result<bool> contest(const Claim& claim, const std::string& key);
     [[nodiscard]] Result<Standing> standing(uint64_t guid, const Claimant& owner);
     [[nodiscard]] Result<Standing> standing_of_port(uint64_t guid, const Claimant& owner,
-                                                    const sysfs::RdmaDevice& device);
+                                                    const nldev::Device& device,
+                                                    const sysfs::RdmaDevice& sysfs);
     [[nodiscard]] std::string path(const char* kind, const std::string& key) const;
     [[nodiscard]] std::string mark_path(const std::string& key, const std::string& sysname) const;
     [[nodiscard]] std::vector<Loser> losers_of(const std::string& key, Node node) const;
