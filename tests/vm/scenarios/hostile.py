@@ -185,8 +185,8 @@ def records_that_are_not_its_own_are_named_and_taken_as_none(suite):
 STUBBORN = '/bin/sh -c "trap : TERM; while :; do sleep 1; done"'
 # systemd gives up on "late" with its process left, as on one that SIGKILL does not end, in D state; "stuck" it waits for
 UNITS = {
-    'stuck': f'[Service]\nExecStart={STUBBORN}\nTimeoutStopSec=infinity\nSendSIGKILL=no\n',
-    'late': f'[Service]\nExecStart={STUBBORN}\nTimeoutStopSec=3\nSendSIGKILL=no\n',
+    'stuck': f'[Service]\nExecStart={STUBBORN}\nTimeoutStopSec=infinity\nSendSIGKILL=no\nKillMode=process\n',
+    'late': f'[Service]\nExecStart={STUBBORN}\nTimeoutStopSec=3\nSendSIGKILL=no\nKillMode=process\n',
     'no-start': '[Unit]\nRefuseManualStart=yes\n[Service]\nExecStart=/bin/sleep infinity\n',
     'no-stop': '[Unit]\nRefuseManualStop=yes\n[Service]\nExecStart=/bin/sleep infinity\n',
     'cyclic': f'[Unit]\nBefore=rdma-{A}-uverbs.device\n[Service]\nExecStart=/bin/sleep infinity\n',
