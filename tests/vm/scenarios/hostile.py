@@ -190,7 +190,7 @@ UNITS = {
     'no-start': '[Unit]\nRefuseManualStart=yes\n[Service]\nExecStart=/bin/sleep infinity\n',
     'no-stop': '[Unit]\nRefuseManualStop=yes\n[Service]\nExecStart=/bin/sleep infinity\n',
     'cyclic': f'[Unit]\nBefore=rdma-{A}-uverbs.device\n[Service]\nExecStart=/bin/sleep infinity\n',
-    'back': f'[Unit]\nBindsTo=rdma-{A}-uverbs.device\nAfter=rdma-{A}-uverbs.device\nPropagatesStopTo=rdma-{A}-uverbs.device rdmad.service\n'
+    'back': f'[Unit]\nBindsTo=rdma-{A}-uverbs.device\nAfter=rdma-{A}-uverbs.device\nPropagatesStopTo=rdma-{A}-uverbs.device\n'
             '[Service]\nExecStart=/bin/sleep infinity\n',
     'masked': None,
 }
