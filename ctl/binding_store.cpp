@@ -16,7 +16,7 @@ namespace rdmad::ctl {
 
 namespace {
 
-constexpr char folder[] = "/etc/rdmad/binding.d";
+constexpr auto& folder = config::own_binding_folder;
 
 tl::unexpected<Complaint> cannot(const std::string& what, const std::string& path, int code)
 {
@@ -115,23 +115,14 @@ Answer<std::vector<std::string>> BindingStore::remove(const std::optional<std::s
     return all;
 }
 
-std::vector<std::string> BindingStore::files_with(const std::string& unit) const
+std::vector<std::string> BindingStore::files_with(const std::optional<std::string>& unit) const
 {
     std::vector<std::string> paths;
     for (const auto& file : config::read_files(root_, config::binding_folders(), ".binding")) {
         const auto units = config::parse_binding(file).units;
-        if (std::find(units.begin(), units.end(), unit) != units.end())
+        if (unit ? std::find(units.begin(), units.end(), *unit) != units.end() : !units.empty())
             paths.push_back(file.path);
     }
-    return paths;
-}
-
-std::vector<std::string> BindingStore::files() const
-{
-    std::vector<std::string> paths;
-    for (const auto& file : config::read_files(root_, config::binding_folders(), ".binding"))
-        if (!config::parse_binding(file).units.empty())
-            paths.push_back(file.path);
     return paths;
 }
 

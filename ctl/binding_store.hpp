@@ -27,10 +27,9 @@ public:
     [[nodiscard]] Answer<std::vector<std::string>>
     remove(const std::optional<std::string>& unit = {}) const;
 
-    /// Paths of all files, in any folder, that name the unit.
-    [[nodiscard]] std::vector<std::string> files_with(const std::string& unit) const;
-    /// Paths of all files, in any folder, that name a unit.
-    [[nodiscard]] std::vector<std::string> files() const;
+    /// Paths of all files, in any folder, that name the unit, or without one any.
+    [[nodiscard]] std::vector<std::string>
+    files_with(const std::optional<std::string>& unit = {}) const;
 
     /// A file, and a name with specifiers in it.
     struct Template {

@@ -123,7 +123,7 @@ Answer<int> unbind_all(const Common& common)
     if (common.asks_rdmad())
         if (auto untied = have_all_untied(common); !untied)
             return failed(done + ", but " + untied.error().text);
-    const auto others = store.files();
+    const auto others = store.files_with();
     const int exit_code = others.empty() ? exit_fine : exit_failed;
     if (!others.empty())
         warn("rdmactl did not write " + join(others, ", ") + ", which still bind units");

@@ -7,18 +7,20 @@
 
 namespace rdmad::config {
 
-/// The folders of .binding files, the first counts most.
-inline const std::vector<std::string>& binding_folders()
-{
-    static const std::vector<std::string> folders = {"/etc/rdmad/binding.d", "/run/rdmad/binding.d",
-                                                     "/usr/local/lib/rdmad/binding.d",
-                                                     "/usr/lib/rdmad/binding.d"};
-    return folders;
-}
-
+/// Where rdmactl writes.
+constexpr char own_binding_folder[] = "/etc/rdmad/binding.d";
 /// Where rdmad keeps the bindings of "rdmactl bind --runtime", and how their files begin.
 constexpr char runtime_binding_folder[] = "/run/rdmad/binding.d";
 constexpr std::string_view runtime_binding_mark =
     "# Made by rdmad for this boot: rdmactl bind --runtime\n";
+
+/// The folders of .binding files, the first counts most.
+inline const std::vector<std::string>& binding_folders()
+{
+    static const std::vector<std::string> folders = {own_binding_folder, runtime_binding_folder,
+                                                     "/usr/local/lib/rdmad/binding.d",
+                                                     "/usr/lib/rdmad/binding.d"};
+    return folders;
+}
 
 } // namespace rdmad::config

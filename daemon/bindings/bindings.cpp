@@ -116,10 +116,8 @@ std::string why_no_unit(const std::string& unit)
 std::map<std::string, std::string> Bindings::read()
 {
     files_.clear();
-    places_.clear();
     std::map<std::string, uint64_t> digests;
     for (const auto& file : config::read_files(root_, config::binding_folders(), suffix)) {
-        places_.emplace(file.name, files_.size());
         files_.push_back(config::parse_binding(file));
         digests.emplace(file.name, digest_of(file));
     }
@@ -140,8 +138,10 @@ std::map<std::string, std::string> Bindings::read()
 
 const config::BindingFile* Bindings::find(const std::string& name) const
 {
-    const auto place = places_.find(name);
-    return place == places_.end() ? nullptr : &files_[place->second];
+    const auto found =
+        std::lower_bound(files_.begin(), files_.end(), name,
+                         [](const auto& file, const auto& wanted) { return file.name < wanted; });
+    return found == files_.end() || found->name != name ? nullptr : &*found;
 }
 
 Result<std::string>

@@ -35,8 +35,7 @@ public:
 
 private:
     std::string root_;
-    std::vector<config::BindingFile> files_;
-    std::map<std::string, size_t> places_;    ///< of the files, by name
+    std::vector<config::BindingFile> files_;  ///< ordered by name
     std::map<std::string, uint64_t> digests_; ///< of what they say, by name
 };
 
