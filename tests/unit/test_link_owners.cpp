@@ -267,6 +267,20 @@ TEST_CASE("if the kernel does not say whether the owner lives nothing changes be
     CHECK(bench.is_triggered("umad0"));
 }
 
+TEST_CASE("if the kernel does not say whether the owner lives it is still told when one yields",
+          "[link_owners]")
+{
+    Bench bench;
+    CHECK(bench.wins(by_opa));
+    CHECK(bench.wins(by_mixed));
+    CHECK_FALSE(bench.is_triggered("umad0"));
+    bench.kernel.fail_next_send(EIO);
+    CHECK_FALSE(bench.wins(by_opa));
+    CHECK_FALSE(bench.is_triggered("umad0"));
+    CHECK_FALSE(bench.wins(by_opa));
+    CHECK(bench.is_triggered("umad0"));
+}
+
 TEST_CASE("if the kernel does not tell of the own device that is an error", "[link_owners]")
 {
     Bench bench;

@@ -265,8 +265,9 @@ Result<bool> LinkOwners::contest(const Claim& claim, const std::string& key)
         warn(me.sysname + " of RDMA device " + std::to_string(me.index) + " does not get " +
              link_name(claim) + ": of " + owner->sysname +
              ", which has it: " + found.error().message());
+        // a mark that is there says more
         if (writable_)
-            replace_link(to_text(Mark{me, Mark::State::untold}), mark_path(key, me.sysname));
+            make_link(to_text(Mark{me, Mark::State::untold}), mark_path(key, me.sysname));
         return false;
     }
     if (!found)
