@@ -277,7 +277,8 @@ bool Inventory::is_outdated(const Record& record, const Device& device)
     for (const auto& port : device.ports) {
         if (record.port && *record.port != port.number)
             continue;
-        if (is_of_one && !port.netdev.empty() &&
+        // the network device of a port that keeps its GUID went into another network namespace
+        if (is_of_one && (port.guid || !port.netdev.empty()) &&
             record.netdev != text::escape_property(port.netdev))
             return true;
         // of very many ports the list has the first ones

@@ -417,6 +417,19 @@ TEST_CASE("a record that tells another network device, or no GUID, is outdated",
     CHECK(bench.inventory.outdated() == (is_outdated ? Outdated{{0, {sysname}}} : Outdated()));
 }
 
+TEST_CASE("a network device that went into another network namespace makes a record outdated",
+          "[inventory]")
+{
+    RecordedBench bench;
+    const bool keeps_guid = GENERATE(true, false);
+    bench.kernel.hide_netdev(0, 2);
+    bench.change_guid(keeps_guid ? "fe80:0000:0000:0000:0002:c9ff:fe00:0a02"
+                                 : "0000:0000:0000:0000:0000:0000:0000:0000");
+    CHECK(bench.inventory.outdated() == (keeps_guid ? Outdated{{0, {"umad1"}}} : Outdated()));
+    bench.inventory.handle(recorded(event("change", "umad1", 0, 2), "0002c9fffe000a02"));
+    CHECK(bench.inventory.outdated().empty());
+}
+
 TEST_CASE("what is gone or being renamed is not outdated", "[inventory]")
 {
     RecordedBench bench;

@@ -113,6 +113,7 @@ def a_roce_port_whose_network_device_is_in_a_container_has_no_links(suite):
         guid = _add_roce(l)
         links = _links_of(l, 'second', guid)
         l.run('ip netns add box; ip link set net0 netns box; ip -n box link set net0 up')
+        l.until('rdmad has the links taken from it', lambda: l.port_links() == links)
         l.set_mac('first', 'net0', '02:00:00:00:00:01', 'ip -n box')
         l.node_events()
         uverbs = l.nodes_of('first')[0, 'uverbs']
