@@ -27,14 +27,8 @@ bool is_wrong(const Unit& unit, const Bound& bound)
 
 std::string advice_for(const Unit& unit, const Bound& bound)
 {
-    const auto name = text::escape_terminal(unit.name);
-    if (unit.load_state == "not-found")
-        return "  when it has a file: systemctl daemon-reload\n";
-    if (unit.load_state == "masked")
-        return "  to have it follow its ports: systemctl unmask " + name + "\n";
-    if (bound.is_started && standing_of(unit) == Standing::left_alone)
-        return "  to have it follow its ports: systemctl start " + name + "\n";
-    return {};
+    const auto remedy = text::escape_terminal(remedy_for(unit, bound.is_started));
+    return remedy.empty() ? "" : "  " + remedy + "\n";
 }
 
 /// Where rdmad has nothing to start, only what is wrong is worth a line.

@@ -82,6 +82,17 @@ std::string parameter(const Json& parameters, const char* name)
     return found != parameters.end() && found->is_string() ? found->get<std::string>() : "?";
 }
 
+std::string names(const Json& parameters, const char* name)
+{
+    std::string list;
+    const auto found = parameters.find(name);
+    if (found != parameters.end() && found->is_array())
+        for (const auto& one : *found)
+            if (one.is_string())
+                list += (list.empty() ? "" : ", ") + one.get<std::string>();
+    return list.empty() ? "?" : list;
+}
+
 /// A connection attempt ends with the deadline, too: connect(2) waits while the queue is full.
 void limit_connect(int socket, Deadline deadline)
 {
@@ -128,14 +139,16 @@ Answer<Message> parse_message(std::string_view bytes)
 std::string explain_error(const std::string& error, const Json& parameters)
 {
     if (error == "io.rdmad.Devices.NoSuchDevice")
-        return "there is no RDMA device '" + parameter(parameters, "device") + "'";
+        return "there is no RDMA device '" + parameter(parameters, "device") +
+               "'; rdmactl list shows what is there";
     if (error == "io.rdmad.Lifecycle.NoSuchDevice")
         return "'" + parameter(parameters, "device") +
                "' is no RDMA device or GUID; rdmactl list shows what is there";
     if (error == "io.rdmad.Lifecycle.Ambiguous")
-        return "several devices are called so: give a name";
+        return "several devices are called so: give a name, of " + names(parameters, "devices");
     if (error == "io.rdmad.Lifecycle.Busy")
-        return parameter(parameters, "device") + " is being prepared already";
+        return parameter(parameters, "device") +
+               " is being prepared already; rdmactl resume undoes that";
     if (error == "io.rdmad.Lifecycle.Resumed")
         return "somebody else has resumed " + parameter(parameters, "device");
     if (error == "io.rdmad.Lifecycle.NotRecovered")
@@ -165,12 +178,14 @@ std::string explain_error(const std::string& error, const Json& parameters)
 
 std::string explain_no_connection(const std::string& path, int code)
 {
+    const std::string if_masked =
+        "; if it is masked, first: systemctl unmask rdmad.service rdmad.socket";
     if (code == ENOENT)
         return "rdmad does not run, and its socket " + path +
-               " is not there: systemctl start rdmad.socket";
+               " is not there: systemctl start rdmad.socket" + if_masked;
     if (code == ECONNREFUSED)
         return "rdmad does not run, and nobody listens on its socket " + path +
-               ": systemctl start rdmad.socket";
+               ": systemctl start rdmad.socket" + if_masked;
     return "cannot connect to rdmad at " + path + ": " + strerror(code);
 }
 

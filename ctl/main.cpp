@@ -97,13 +97,16 @@ const std::map<std::string, WaitGoal> goals = {{"ready", WaitGoal::ready},
 
 std::string goal_refusal(const std::string& word)
 {
-    return goals.contains(word) ? "" : "'" + word + "' is none of active, ready, present, absent";
+    return goals.contains(word)
+               ? ""
+               : "unknown goal '" + word + "': use active, ready, present or absent";
 }
 
 std::string seconds_refusal(const std::string& word)
 {
     double seconds = 0;
-    return CLI::detail::lexical_cast(word, seconds) ? "" : "'" + word + "' is no number of seconds";
+    return CLI::detail::lexical_cast(word, seconds) ? ""
+                                                    : "'" + word + "' is not a number of seconds";
 }
 
 void add_wait(CLI::App& app, CommandLine& line)
@@ -144,8 +147,9 @@ void add_prepare(CLI::App& app, CommandLine& line)
     inhibit->add_option("--why", line.inhibit.why, "Why, for people")->option_text("TEXT");
     inhibit->add_option("--mode", line.inhibit.mode, "block (default) or delay")
         ->check([](const std::string& word) {
-            return word == "block" || word == "delay" ? ""
-                                                      : "'" + word + "' is none of block, delay";
+            return word == "block" || word == "delay"
+                       ? ""
+                       : "unknown mode '" + word + "': use block or delay";
         })
         ->option_text("MODE");
     inhibit->add_option("COMMAND", line.inhibit.command,
@@ -228,7 +232,7 @@ int complain_of_usage(const CLI::App& app, const CLI::ParseError& error)
         return exit_usage;
     }
     if (app.get_subcommands().empty() && !words.empty()) {
-        warn("'" + words.front() + "' is no verb; " + hint_for(app, words.front()) +
+        warn("unknown verb '" + words.front() + "'; " + hint_for(app, words.front()) +
              "see rdmactl --help");
         return exit_usage;
     }

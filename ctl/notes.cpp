@@ -71,7 +71,7 @@ std::vector<std::string> notes_on_names(const std::string& root,
         for (const auto& name : names)
             if (const auto path = root + folder + "/" + name;
                 name[0] != '.' && !name.ends_with(suffix) && !is_folder(path))
-                notes.push_back(path + ": note: nobody reads it, as its name does not end in " +
+                notes.push_back(path + ": note: rdmad ignores it, as its name does not end in " +
                                 suffix);
     }
     return notes;

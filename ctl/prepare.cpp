@@ -42,7 +42,8 @@ std::string refusal(const std::string& device, const Progress& progress)
         return join(progress.units, ", ") + " cannot be stopped: " + *progress.reason + undo;
     if (progress.reason)
         return "who has " + device + " open is not known: " + *progress.reason + undo;
-    return device + " is in use by " + describe_holders(progress.holders) + undo;
+    return device + " is in use by " + describe_holders(progress.holders) +
+           "; end that, and run rdmactl prepare " + device + " again" + undo;
 }
 
 /// The end of a preparation that was refused, if rdmad said why.
@@ -97,6 +98,14 @@ Answer<void> follow(Client& client, const Common& common, const std::string& dev
     }
 }
 
+std::string names_of(const std::vector<Device>& devices)
+{
+    std::vector<std::string> names;
+    for (const auto& device : devices)
+        names.push_back(device.name);
+    return join(names, ", ");
+}
+
 } // namespace
 
 Answer<int> prepare(const Common& common, const PrepareOptions& options)
@@ -111,7 +120,8 @@ Answer<int> prepare(const Common& common, const PrepareOptions& options)
     if (devices->value.size() != 1)
         return failed(devices->value.empty()
                           ? options.device + " is being removed already"
-                          : "several devices are called '" + options.device + "': give a name");
+                          : "several devices are called '" + options.device +
+                                "': give a name, of " + names_of(devices->value));
     const auto name = devices->value.front().name;
     const Json parameters = {{"device", name}, {"ignoreInhibitors", options.ignores_inhibitors}};
     if (auto called = client->call_more("io.rdmad.Lifecycle.Prepare", parameters); !called)

@@ -82,7 +82,7 @@ Complaint unknown(Client& client, const std::string& what)
     return {.text = "'" + what + "' is no RDMA device, GUID or bound unit" +
                     (near.empty() ? "; rdmactl list shows what is there"
                                   : "; there is " + join(near, ", ")) +
-                    "; a file that was written since counts after rdmactl reload"};
+                    "; if you have just written a .binding file, run rdmactl reload"};
 }
 
 /// An answer of List with the devices that have a port, and nothing of their other ports.

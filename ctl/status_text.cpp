@@ -131,10 +131,19 @@ std::vector<std::string> missing_of(const std::vector<Binding>& bindings,
     return lines;
 }
 
+/// Returns true if a binding of the unit has rdmad start it.
+bool is_started_by_one_of(const std::vector<Binding>& bindings, const Unit& unit)
+{
+    return std::any_of(bindings.begin(), bindings.end(), [&](const Binding& binding) {
+        return binding.restart != "no" && std::find(unit.bindings.begin(), unit.bindings.end(),
+                                                    binding.name) != unit.bindings.end();
+    });
+}
+
 std::string describe_bound(const BoundPort& port)
 {
     // what WaitFor= asks for beyond that is said for the unit
-    const auto* state = !port.is_present ? "gone" : port.is_ready ? "present" : "not active";
+    const auto* state = !port.is_present ? "gone" : port.is_ready ? "present" : "not usable";
     return "bound to " + port_name(port.device, port.port) + ": " +
            listed({state, port.guid ? port.guid : "node GUID " + port.node_guid, port.node});
 }
@@ -153,7 +162,7 @@ void add_problems(Page& page, const std::vector<Binding>& bindings)
                       [](const Binding& binding) { return !binding.problems.empty(); }));
     if (count > 0)
         page.line(0, {{count_of(count, "binding file") + " with problems", Colour::red},
-                      {": rdmactl verify tells them"}});
+                      {": rdmactl bindings lists them; after a correction, run rdmactl reload"}});
 }
 
 void add_summary(Page& page, const std::vector<Device>& devices, const std::vector<Unit>& units)
@@ -252,6 +261,8 @@ std::string status_of_unit(const Unit& unit, const std::vector<Binding>& binding
 {
     Page page(style);
     add_unit(page, unit, 0, now);
+    if (const auto remedy = remedy_for(unit, is_started_by_one_of(bindings, unit)); !remedy.empty())
+        page.line(2, remedy);
     for (const auto& port : unit.ports)
         page.line(2, describe_bound(port));
     for (const auto& line : missing_of(bindings, {unit}))
@@ -259,6 +270,17 @@ std::string status_of_unit(const Unit& unit, const std::vector<Binding>& binding
     if (!unit.bindings.empty())
         page.line(2, "by " + join(unit.bindings, ", "));
     return page.text();
+}
+
+std::string remedy_for(const Unit& unit, bool is_started)
+{
+    if (unit.load_state == "not-found")
+        return "when it has a file: systemctl daemon-reload";
+    if (unit.load_state == "masked")
+        return "to have it follow its ports: systemctl unmask " + unit.name;
+    if (is_started && standing_of(unit) == Standing::left_alone)
+        return "to have it follow its ports: systemctl start " + unit.name;
+    return {};
 }
 
 std::string unit_line(const Unit& unit, const Style& style)

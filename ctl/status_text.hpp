@@ -21,6 +21,9 @@ namespace rdmad::ctl {
 /// bindings: the files that bind it.
 [[nodiscard]] std::string status_of_unit(const Unit& unit, const std::vector<Binding>& bindings,
                                          int64_t now, const Style& style);
+/// What to do about a unit that systemd cannot load, or that rdmad leaves alone although it is to
+/// start it (is_started); empty: nothing.
+[[nodiscard]] std::string remedy_for(const Unit& unit, bool is_started);
 /// The unit alone, in a line.
 [[nodiscard]] std::string unit_line(const Unit& unit, const Style& style);
 

@@ -148,7 +148,8 @@ Answer<int> unbind(const Common& common, const std::string& word)
                                : "removed " + join(unbound.removed, ", ") + ", but ") +
                           told.error().text);
         if (!told)
-            warn(told.error().text);
+            warn(told.error().text + "; until rdmad runs, systemd still stops " + unit +
+                 " with its device");
     }
     add_to(unbound.others, store.files_with(unit));
     if (!unbound.removed.empty())

@@ -25,7 +25,7 @@ Answer<Deadline> deadline_of(double timeout)
 {
     if (!std::isfinite(timeout) || timeout < 0 || timeout > longest)
         return complaint(Complaint::Kind::usage,
-                         "--timeout takes seconds, from 0, which is for ever, to a year");
+                         "--timeout takes seconds, up to 366 days; 0 waits without limit");
     if (timeout == 0)
         return Deadline();
     return std::chrono::steady_clock::now() + std::chrono::duration_cast<std::chrono::nanoseconds>(

@@ -66,7 +66,7 @@ std::string unsettled(const Device& device)
 {
     if (device.life && device.life->held_until)
         return device.name + " is held, as it came back " + count_of(device.life->returns, "time") +
-               "; rdmactl release ends that";
+               "; rdmactl release " + device.name + " ends that";
     if (device.life && device.life->state == "ready" && !device.life->is_degraded)
         return {};
     if (device.life && device.life->state == "draining")

@@ -391,7 +391,8 @@ void Daemon::on_holders(const Result<std::vector<Holder>>& found)
             supervisor_.on_blocked(history->life.index, units_of(*history->holders));
     if (!found)
         log::warning(log::id::device_trouble,
-                     "who uses devices is not known: " + found.error().message());
+                     "who uses devices is not known: " + found.error().message() +
+                         "; see journalctl -u rdmad-holders.service");
     if (lives_.removing().empty())
         return;
     // soon it is blocked, and then there is no hurry

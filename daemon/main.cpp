@@ -19,7 +19,7 @@ constexpr char help[] = "rdmad: ties systemd units to RDMA devices\n"
                         "  --help     this text\n"
                         "  --version  the version\n"
                         "\n"
-                        "Say \"rdmactl\" to see and steer it. See rdmad.service(8).\n";
+                        "Use rdmactl(1) to inspect and control it. See rdmad.service(8).\n";
 
 Result<void> block_signals()
 {

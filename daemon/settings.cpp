@@ -70,7 +70,8 @@ std::string set(lifecycle::Settings& settings, const std::string& key, const std
             continue;
         const auto span = value.empty() ? defaults.*member : config::parse_time_span(value);
         if (!span)
-            return quoted + " is not a time span of systemd.time(7) in whole numbers, up to a year";
+            return quoted +
+                   " is not a time span of systemd.time(7) in whole numbers, up to 366 days";
         settings.*member = *span;
         return {};
     }

@@ -43,7 +43,8 @@ std::string unit_refusal(std::string_view unit)
     if (at == 0)
         return "it begins with '@'";
     if (at + 1 == dot)
-        return "it is a template without an instance";
+        return "it is a template without an instance: write one after the '@', such as %g, see "
+               "rdmad.binding(5)";
     const auto name = unit.substr(0, dot);
     if (unit.ends_with(".slice") &&
         (name.starts_with('-') || name.ends_with('-') || name.find("--") != std::string_view::npos))

@@ -17,7 +17,7 @@ constexpr char help[] =
     "  --help     this text\n"
     "  --version  the version\n"
     "\n"
-    "Say \"rdmactl status\" to see what it found. See rdmad.service(8).\n";
+    "Run \"rdmactl status\" to see what it found. See rdmad.service(8).\n";
 
 int write_holders()
 {

@@ -26,7 +26,7 @@ constexpr char help[] =
     "  --help     this text\n"
     "  --version  the version\n"
     "\n"
-    "Say \"rdmactl recover --dry-run\" to see what it would do. See rdmad-recovery(7).\n";
+    "Run \"rdmactl recover --dry-run\" to see what it would do. See rdmad-recovery(7).\n";
 
 constexpr char directory[] = "/run/rdmad/recovery";
 constexpr char configfs_root[] = "/sys/kernel/config";

@@ -145,7 +145,8 @@ void Recovery::end(const Task& ended, const Result<std::string>& text)
         take(task, *report);
     else
         log::warning(log::id::systemd_trouble,
-                     "targets in the kernel were not looked at: " + report.error().message());
+                     "targets in the kernel were not looked at: " + report.error().message() +
+                         "; see journalctl -u rdmad-recovery.service");
     if (task.on_report)
         task.on_report(report);
     tasks_.pop_front();

@@ -240,7 +240,7 @@ Obstacle unready_of(const Group& group)
     const auto& obstacle = first->obstacle;
     if (!obstacle.reason.empty())
         return {"waits: " + obstacle.reason, obstacle.passes};
-    return {"waits until " + describe(*first) + " is active", true};
+    return {"waits until " + describe(*first) + " can be used", true};
 }
 
 std::string why_unwanted(const Memory& memory)

@@ -257,10 +257,10 @@ class CommandLine(Case):
                 self.check_error(run('/nowhere', *arguments), USAGE, '--root is for bind, unbind and verify')
 
     def test_usage_errors_name_the_word(self):
-        for arguments, text in ((['nonsense'], "'nonsense' is no verb; see"), (['staus'], "'staus' is no verb; did you mean status?"),
+        for arguments, text in ((['nonsense'], "unknown verb 'nonsense'; see"), (['staus'], "unknown verb 'staus'; did you mean status?"),
                                 (['--json', 'unbnd', 'x'], "did you mean unbind?"), (['bi'], 'bindings or bind?'), (['list', 'x'], ': x;'),
-                                (['wait', 'a', '--for=x'], "'x' is none of active, ready, present, absent"),
-                                (['wait', 'a', '--for=0'], "'0' is none of"), (['wait', 'a', '--timeout=x'], "'x' is no number of seconds")):
+                                (['wait', 'a', '--for=x'], "unknown goal 'x': use active, ready, present or absent"),
+                                (['wait', 'a', '--for=0'], "unknown goal '0'"), (['wait', 'a', '--timeout=x'], "'x' is not a number of seconds")):
             self.check_error(run('/nowhere', *arguments), USAGE, text)
 
     def test_socket_from_the_environment(self):
@@ -428,6 +428,18 @@ class Status(Case):
         with Server(Bindings_List=lambda _: {'bindings': [], 'units': [unit(reason='runs')]}) as server:
             self.assertIn('srp.service running (active)\n', self.check(run(server, 'status', 'srp'), FINE))
 
+    def test_what_to_do_about_a_unit_is_told(self):
+        start, unmask, reload = ('to have it follow its ports: systemctl start srp.service', 'to have it follow its ports: systemctl unmask srp.service',
+                                 'when it has a file: systemctl daemon-reload')
+        ended = {'activeState': 'inactive', 'isWanted': False, 'reason': 'is left alone: it ended', 'bindings': ['50-srp.binding']}
+        for restart, changes, wanted in (('return', {}, start), ('no', {}, None), ('return', {'bindings': []}, None),
+                                         ('return', {'loadState': 'masked'}, unmask), ('no', {'loadState': 'not-found'}, reload),
+                                         ('return', {'isWanted': True}, None)):
+            one = unit(**{**ended, **changes})
+            with Server(Bindings_List=lambda _: {'bindings': [binding(restart=restart)], 'units': [one]}) as server:
+                text = self.check(run(server, 'status', 'srp'), NOT_ACTIVE)
+            self.assertEqual([line for line in (start, unmask, reload) if f'  {line}\n' in text], [wanted] if wanted else [], (restart, changes))
+
     def test_files_with_problems_and_what_files_name_in_vain(self):
         with Server() as server:
             self.assertNotIn('binding file', self.check(run(server, 'status'), FINE))
@@ -435,7 +447,7 @@ class Status(Case):
         gone = unit(ports=[bound(isPresent=False)])
         with Server(Bindings_List=lambda _: {'bindings': files, 'units': [gone]}) as server:
             text = self.check(run(server, 'status'), FINE)
-            self.assertIn('2 binding files with problems: rdmactl verify tells them\n', text)
+            self.assertIn('2 binding files with problems: rdmactl bindings lists them; after a correction, run rdmactl reload\n', text)
             for what in (text, self.check(run(server, 'status', 'srp.service'), FINE)):
                 self.assertIn(f'nothing has GUID {PORT_2}, which 50-srp.binding names\n', what)
                 self.assertNotIn('GUID ' + PORT_1, what)
@@ -445,9 +457,9 @@ class Status(Case):
             text = self.check(run(server, 'status', 'srp.service'), FINE)
             self.assertIn(f'bound to mlx5_0/1: present, {PORT_1}, umad0', text)
             self.assertIn('by 50-srp.binding', text)
-            idle = unit(ports=[bound(isReady=False)], activeState='inactive', reason=f'waits until port {PORT_1} of mlx5_0 is active')
+            idle = unit(ports=[bound(isReady=False)], activeState='inactive', reason=f'waits until port {PORT_1} of mlx5_0 can be used')
             with Server(Bindings_List=lambda _: {'bindings': [], 'units': [idle]}) as waits:
-                self.assertIn(f'bound to mlx5_0/1: not active, {PORT_1}, umad0', self.check(run(waits, 'status', 'srp'), NOT_ACTIVE))
+                self.assertIn(f'bound to mlx5_0/1: not usable, {PORT_1}, umad0', self.check(run(waits, 'status', 'srp'), NOT_ACTIVE))
             self.assertEqual(self.check(run(server, 'status', 'srp'), FINE), text)
             self.assertIn('gone', self.check(run(server, 'status', 'pulled'), NOT_ACTIVE))
             self.check(run(server, 'status', 'stopped.service'), NOT_ACTIVE)
@@ -832,7 +844,7 @@ class Files(Case):
         self.put('x.conf', '', 'etc/rdmad/binding.d/10-a.binding.d')
         lines = self.check(self.offline('verify'), FINE).splitlines()
         self.assertEqual([line.split(': note: ')[0] for line in lines[:-1]], strange)
-        self.assertIn('nobody reads it, as its name does not end in .binding', lines[0])
+        self.assertIn('rdmad ignores it, as its name does not end in .binding', lines[0])
         self.assertEqual(lines[-1], 'there are no .binding and no .link files')
         self.assertEqual(len(self.document(self.offline('verify', '--json'))['notes']), 3)
 
@@ -969,13 +981,13 @@ class Prepare(Case):
     def test_refusals(self):
         for error, parameters, told in (
                 ('Inhibited', {'inhibitors': [BACKUP]}, 'mlx5_0 is inhibited by backup (it runs); --ignore-inhibitors goes on all the same'),
-                ('InUse', {'holders': [HOLDER]}, 'mlx5_0 is in use by ib_write_bw (PID 412) of perftest.service; '
+                ('InUse', {'holders': [HOLDER]}, 'mlx5_0 is in use by ib_write_bw (PID 412) of perftest.service; end that, and run rdmactl prepare mlx5_0 again; '
                  'what was stopped stays so until rdmactl resume mlx5_0'),
                 ('InUse', {'reason': 'systemd: it is odd'}, 'who has mlx5_0 open is not known: systemd: it is odd; '
                  'what was stopped stays so until rdmactl resume mlx5_0'),
-                ('Busy', {'device': 'mlx5_0'}, 'mlx5_0 is being prepared already'),
+                ('Busy', {'device': 'mlx5_0'}, 'mlx5_0 is being prepared already; rdmactl resume undoes that'),
                 ('Resumed', {'device': 'mlx5_0'}, 'somebody else has resumed mlx5_0'),
-                ('Ambiguous', {'devices': ['a', 'b']}, 'several devices are called so: give a name')):
+                ('Ambiguous', {'devices': ['a', 'b']}, 'several devices are called so: give a name, of a, b')):
             result = self.refused(error, parameters)
             self.assertEqual(self.check(result, {'Inhibited': 4, 'InUse': 5}.get(error, FAILED)), '')
             self.assertEqual(result.stderr.decode(), f'rdmactl: {told}\n')
@@ -987,7 +999,7 @@ class Prepare(Case):
         with Server(Devices_List=lambda _: {'devices': [device(), device('mlx5_1', 1)]}) as server:
             result = run(server, 'prepare', NODE)
             self.assertEqual(self.check(result, FAILED), '')
-            self.assertIn(b'give a name', result.stderr)
+            self.assertIn(b'give a name, of mlx5_0, mlx5_1', result.stderr)
             self.assertEqual(server.called('Lifecycle.Prepare'), [])
 
     def test_what_hangs_on_no_pci_device_is_not_removed(self):

@@ -112,14 +112,14 @@ TEST_CASE("an error tells its name and what it means", "[client]")
     REQUIRE_FALSE(answer.has_value());
     CHECK(answer.error().kind == Complaint::Kind::refused);
     CHECK(answer.error().error == "io.rdmad.Devices.NoSuchDevice");
-    CHECK(answer.error().text == "there is no RDMA device 'x'");
+    CHECK(answer.error().text == "there is no RDMA device 'x'; rdmactl list shows what is there");
 }
 
 TEST_CASE("a socket that is not there says how to get it", "[client]")
 {
     CHECK(explain_no_connection("/run/rdmad/io.rdmad", ENOENT) ==
           "rdmad does not run, and its socket /run/rdmad/io.rdmad is not there: systemctl start "
-          "rdmad.socket");
+          "rdmad.socket; if it is masked, first: systemctl unmask rdmad.service rdmad.socket");
     const auto nowhere = Client::connect("/nowhere/io.rdmad", steady_clock::now() + 10s);
     REQUIRE_FALSE(nowhere.has_value());
     CHECK(nowhere.error().kind == Complaint::Kind::unreachable);

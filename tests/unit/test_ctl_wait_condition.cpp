@@ -111,7 +111,7 @@ TEST_CASE("a port is ready if it is active and its device has settled", "[wait_c
           "mlx5_0 is prepared for removal; rdmactl resume mlx5_0 undoes that");
     device.life = {.state = "ready", .returns = 3, .held_until = 1};
     CHECK(seen("mlx5_0/1", WaitGoal::ready, {device}) ==
-          "mlx5_0 is held, as it came back 3 times; rdmactl release ends that");
+          "mlx5_0 is held, as it came back 3 times; rdmactl release mlx5_0 ends that");
     CHECK(seen("gone", WaitGoal::ready, {device}) == "'gone' is not there");
 }
 

@@ -24,7 +24,9 @@ TEST_CASE("a name that systemd would not take is refused with a reason", "[unit_
         CHECK(unit_refusal(bad) ==
               "it does not end in .service, .target, .socket, .mount, .path, .timer or .slice");
     CHECK(unit_refusal("@a.service") == "it begins with '@'");
-    CHECK(unit_refusal("a@.service") == "it is a template without an instance");
+    CHECK(unit_refusal("a@.service") ==
+          "it is a template without an instance: write one after the '@', such as %g, see "
+          "rdmad.binding(5)");
 }
 
 // as systemd 257 names the units of an adapter

@@ -565,8 +565,8 @@ TEST_CASE("what stands in the way of a start is told, and the unit is not forgot
                           Group{.node = config::BindingNode::issm, .is_anchored = true}},
                       Row{"is left alone: Restart=no", down(), left},
                       Row{"is left alone: Restart=no", down(), left_and_gone},
-                      Row{"waits until port b of mlx5_0 is active", down(), unready},
-                      Row{"waits until port a of mlx5_0 is active", down(), all_unready},
+                      Row{"waits until port b of mlx5_0 can be used", down(), unready},
+                      Row{"waits until port a of mlx5_0 can be used", down(), all_unready},
                       Row{"is being tied to its ports", down(), untied});
     for (const auto& groups : {std::vector{row.group}, std::vector{satisfied(), row.group}}) {
         const auto verdict = look(of_unplugged(), row.unit, groups);

@@ -127,7 +127,8 @@ ExitCode run(const Options& options)
         return switch_naming(*options.naming);
     const auto devpath = environment("DEVPATH").value_or("");
     if (!options.device && devpath.empty()) {
-        warn("no DEVICE given, and no udev event in the environment; see rdma_id --help");
+        warn("no DEVICE given, and no udev event in the environment; see /usr/lib/udev/rdma_id "
+             "--help");
         return exit_usage;
     }
     const auto root = sysfs::Directory::open("/sys");

@@ -13,7 +13,7 @@ namespace {
 constexpr char help[] =
     "Usage: rdma_id [OPTION]... [DEVICE]\n"
     "\n"
-    "Tells what an RDMA device, or a port of one, is: asked of the kernel, not guessed.\n"
+    "Identifies an RDMA device or port by asking the kernel.\n"
     "DEVICE is an RDMA device name (mlx5_0), a device node (/dev/infiniband/umad0) or a\n"
     "sysfs path. Without it, the udev event in the environment is meant.\n"
     "\n"
@@ -70,7 +70,7 @@ std::optional<NamingVerb> parse_verb(std::string_view word)
 
 Parsed usage_error(const std::string& what)
 {
-    warn(what + "; see rdma_id --help");
+    warn(what + "; see /usr/lib/udev/rdma_id --help");
     return {.exit_code = exit_usage};
 }
 
@@ -122,7 +122,8 @@ Parsed parse_options(int argc, char** argv)
             const bool is_letter = optopt > 0 && optopt < option_event;
             const std::string option =
                 is_letter ? std::string("-") + static_cast<char>(optopt) : argv[optind - 1];
-            return usage_error("'" + option + "' is no option, or has a value too many or too few");
+            return usage_error("unknown option '" + option +
+                               "', or its value is missing or not allowed");
         }
         }
     }

@@ -49,7 +49,7 @@ void log_problems(const std::vector<std::string>& problems, const Paths& paths)
         replace_link(sum, told);
     for (const auto& problem : problems)
         warn(problem);
-    warn("Run \"rdma_id --naming status\" to list the .link files that are ignored for that");
+    warn("Run \"/usr/lib/udev/rdma_id --naming status\" to list the .link files that are ignored");
 }
 
 /// Renames devices, one and those whose names it needs.

@@ -27,8 +27,9 @@ constexpr std::array local_folders = {folders[0], folders[1], folders[2]};
 constexpr std::string_view marker = "# rdmad names RDMA devices";
 constexpr char rules[] =
     "# rdmad names RDMA devices: this file stands in place of rdma-core's of the same name.\n"
-    "# 59-rdmad-name.rules does so. \"rdma_id --naming disable\" takes this file away. See "
-    "rdmad.link(5).\n"
+    "# 59-rdmad-name.rules does so. To remove this file, run /usr/lib/udev/rdma_id --naming "
+    "disable. "
+    "See rdmad.link(5).\n"
     "# Where rdmad has been removed, rdma-core's own rule counts:\n"
     "TEST!=\"/usr/lib/udev/rdma_id\", TEST!=\"/lib/udev/rdma_id\", ACTION==\"add\", "
     "SUBSYSTEM==\"infiniband\", PROGRAM=\"rdma_rename %k NAME_FALLBACK\"\n";
@@ -151,8 +152,8 @@ Result<std::string> NamingSwitch::enable() const
         return "Nothing to do: rdmad names RDMA devices, by " + there.path + ".\n";
     const auto now = effective();
     if (now.owner == Owner::administrator)
-        return fail(EEXIST, now.path + " is an administrator's and stays; rdmad would not rename "
-                                       "beside it");
+        return fail(EEXIST, now.path + " was made by an administrator, and overrides rdmad; "
+                                       "remove it, and run this again");
     const auto path = root_ + etc + "/" + file_name;
     mkdir((root_ + etc).c_str(), 0755);
     // one that an administrator made meanwhile stays
@@ -160,7 +161,7 @@ Result<std::string> NamingSwitch::enable() const
         !written)
         return tl::unexpected<Error>(std::move(written).error());
     reload_rules(root_);
-    return "Wrote " + path + ": rdmad names RDMA devices, and rdma-core no more.\n" +
+    return "Wrote " + path + ": rdmad now names RDMA devices in place of rdma-core.\n" +
            (kernel_options().gives_names ? "" : not_in_this_boot) + without_links() + what_follows;
 }
 
@@ -173,7 +174,8 @@ Result<std::string> NamingSwitch::disable() const
         return fail(errno, there.path);
     reload_rules(root_);
     return "Removed " + there.path +
-           ": rdmad renames no device, and the next 60-rdma-persistent-naming.rules counts.\n" +
+           ": rdmad does not rename devices any more; the packaged 60-rdma-persistent-naming.rules "
+           "applies.\n" +
            what_follows;
 }
 
