@@ -307,8 +307,9 @@ void Daemon::on_links(const std::optional<std::set<uint32_t>>& links)
         char name[IF_NAMESIZE];
         const bool is_there = if_indextoname(ifindex, name) != nullptr;
         const bool is_ours = is_there && inventory_.is_concerned(name, ifindex);
-        // one that has gone, or into another network namespace, may have been
-        may_be_ours |= is_ours || !is_there;
+        // one that has gone, or into another network namespace, may have been; one from there may
+        // be
+        may_be_ours |= is_ours || !is_there || inventory_.lacks_netdev();
         may_have_address |= is_ours;
     }
     // what is missing may be put back with a new address, which containers that end do not bring

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 #include "core/device/device_info.hpp"
 
+#include "core/base/text.hpp"
+
 #include <algorithm>
 #include <array>
 #include <rdma/ib_user_ioctl_verbs.h>
@@ -123,6 +125,11 @@ Result<std::optional<DeviceInfo>> read_device_info(nldev::Client& client,
     }
     info.device = std::move(device);
     return info;
+}
+
+std::string netdev_word(const std::optional<std::string>& netdev)
+{
+    return netdev && !netdev->empty() ? text::escape_property(*netdev) : "-";
 }
 
 std::string_view state_name(std::optional<uint8_t> state)

@@ -155,7 +155,7 @@ void Inventory::add_node(uint32_t index, const UdevEvent& event)
     auto& nodes = nodes_[index];
     owner_[event.node.syspath] = index;
     nodes.records[event.node.syspath] = {event.node.sysname, event.port, event.port_guids,
-                                         event.netdev};
+                                         event.netdevs};
     if (!event.path.empty())
         nodes.path = event.path;
     if (event.subsystem == "infiniband_verbs")
@@ -172,7 +172,7 @@ void Inventory::add_device(uint32_t index, const UdevEvent& event)
     nodes.is_named = !event.is_renaming;
     nodes.records.erase(nodes.syspath); // a rename moves it
     nodes.syspath = event.node.syspath;
-    nodes.records[event.node.syspath] = {event.node.sysname, {}, event.port_guids, event.netdev};
+    nodes.records[event.node.syspath] = {event.node.sysname, {}, event.port_guids, event.netdevs};
     if (!event.path.empty())
         nodes.path = event.path;
 }
@@ -272,18 +272,19 @@ void Inventory::compare_records(uint32_t index)
 bool Inventory::is_outdated(const Record& record, const Device& device)
 {
     const auto guids = text::split(record.port_guids, ' ');
-    const bool is_of_one = record.port || device.ports.size() == 1;
+    const auto netdevs = text::split(record.netdevs, ' ');
     size_t place = 0;
     for (const auto& port : device.ports) {
         if (record.port && *record.port != port.number)
             continue;
-        // the network device of a port that keeps its GUID went into another network namespace
-        if (is_of_one && (port.guid || !port.netdev.empty()) &&
-            record.netdev != text::escape_property(port.netdev))
-            return true;
-        // of very many ports the list has the first ones
+        // of very many ports the lists have the first ones
         if (place > 0 && place >= guids.size())
             return false;
+        // that of a port that keeps its GUID may have gone into another network namespace
+        const auto netdev = place < netdevs.size() ? netdevs[place] : std::string_view();
+        if ((port.guid || !port.netdev.empty()) &&
+            (netdev.empty() ? "-" : netdev) != netdev_word(port.netdev))
+            return true;
         const auto known = guids.empty() ? std::nullopt : text::parse_hex_u64(guids[place]);
         if (port.guid && known != port.guid)
             return true;
@@ -358,6 +359,16 @@ bool Inventory::is_concerned(const std::string& netdev, uint32_t netdev_index) c
     // IPoIB, which the port does not tell of
     return std::any_of(stack.begin(), stack.end(), [&](const std::string& name) {
         return root_.read("class/net/" + name + "/type").text == std::to_string(ARPHRD_INFINIBAND);
+    });
+}
+
+bool Inventory::lacks_netdev() const
+{
+    const auto lacks = [](const Port& port) {
+        return port.link_type == naming::LinkType::roce && port.netdev.empty();
+    };
+    return std::any_of(devices_.begin(), devices_.end(), [&](const auto& entry) {
+        return std::any_of(entry.second.ports.begin(), entry.second.ports.end(), lacks);
     });
 }
 

@@ -20,7 +20,7 @@ struct UdevEvent {
     std::optional<uint32_t> port = {};  ///< of umad and issm
     std::string path = {};              ///< ID_PATH
     std::string port_guids = {};        ///< ID_RDMA_PORT_GUIDS; of umad and issm ID_RDMA_PORT_GUID
-    std::string netdev = {};            ///< ID_RDMA_NETDEV, escaped
+    std::string netdevs = {};           ///< ID_RDMA_NETDEVS; of umad and issm ID_RDMA_NETDEV
     bool is_renaming = false;           ///< ID_RENAMING: another event is to come
     std::string error_event = {};       ///< ERROR_EVENT, of a PCI device
     bool is_synthetic = false;          ///< asked for: udevadm trigger
@@ -72,6 +72,9 @@ public:
     /// Returns true if a change of the network device may be one of a port. It may have been
     /// renamed.
     [[nodiscard]] bool is_concerned(const std::string& netdev, uint32_t netdev_index) const;
+    /// Returns true if the network device of a RoCE port is in another network namespace: any that
+    /// appears may be that one.
+    [[nodiscard]] bool lacks_netdev() const;
     /// The first error since it was asked for; an event has nobody to return one to.
     [[nodiscard]] std::optional<Error> take_error();
 
@@ -81,7 +84,7 @@ private:
         std::string sysname;
         std::optional<uint32_t> port; ///< none: it is of all ports
         std::string port_guids;
-        std::string netdev;
+        std::string netdevs;
     };
     struct Nodes {
         std::optional<NodeRef> uverbs = {};

@@ -31,9 +31,10 @@ UdevEvent event_of(udev_device* device)
     const auto property = [&](const char* key) {
         return text_of(udev_device_get_property_value(device, key));
     };
-    auto port_guids = property("ID_RDMA_PORT_GUIDS");
-    if (port_guids.empty())
-        port_guids = property("ID_RDMA_PORT_GUID");
+    const auto of_all_or_one = [&](const char* list, const char* one) {
+        auto value = property(list);
+        return value.empty() ? property(one) : value;
+    };
     return {.action = text_of(udev_device_get_action(device)),
             .subsystem = text_of(udev_device_get_subsystem(device)),
             .node = {text_of(udev_device_get_sysname(device)),
@@ -41,8 +42,8 @@ UdevEvent event_of(udev_device* device)
             .index = text::parse_u32(property("ID_RDMA_INDEX")),
             .port = text::parse_u32(property("ID_RDMA_PORT")),
             .path = property("ID_PATH"),
-            .port_guids = std::move(port_guids),
-            .netdev = property("ID_RDMA_NETDEV"),
+            .port_guids = of_all_or_one("ID_RDMA_PORT_GUIDS", "ID_RDMA_PORT_GUID"),
+            .netdevs = of_all_or_one("ID_RDMA_NETDEVS", "ID_RDMA_NETDEV"),
             .is_renaming = !property("ID_RENAMING").empty(),
             .error_event = property("ERROR_EVENT"),
             .is_synthetic = !property("SYNTH_UUID").empty()};

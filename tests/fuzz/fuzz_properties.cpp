@@ -115,7 +115,7 @@ const std::map<std::string, bool, std::less<>> known_keys = {
     {"ID_RDMA_PORT", false},       {"ID_RDMA_PORT_GUID", false},  {"ID_RDMA_LINK_TYPE", false},
     {"ID_RDMA_NETDEV", false},     {"ID_RDMA_SMI_PARENT", false}, {"ID_RDMA_PORT_GUIDS", true},
     {"ID_RDMA_LINK_TYPES", true},  {"ID_RDMA_DEVLINKS", true},    {"ID_RDMA_ALIASES", true},
-    {"SYSTEMD_ALIAS", true},
+    {"SYSTEMD_ALIAS", true},       {"ID_RDMA_NETDEVS", true},
 };
 
 /// Links come in as many portions as it takes.
@@ -175,7 +175,7 @@ void check_properties(const DeviceInfo& info, const NodeLinks& links)
         require(!found.contains("ID_RDMA_DEVLINKS") && !found.contains("ID_RDMA_ALIASES") &&
                     !found.contains("SYSTEMD_ALIAS"),
                 "an RDMA device has no links");
-    for (const auto* list : {"ID_RDMA_PORT_GUIDS", "ID_RDMA_LINK_TYPES"})
+    for (const auto* list : {"ID_RDMA_PORT_GUIDS", "ID_RDMA_LINK_TYPES", "ID_RDMA_NETDEVS"})
         if (const auto property = found.find(list); property != found.end())
             require(text::split(property->second, ' ').size() == info.ports.size(),
                     "a list has a word for each port");

@@ -40,7 +40,7 @@ UdevEvent event(const std::string& action, const std::string& sysname,
 UdevEvent recorded(UdevEvent event, const std::string& port_guids, const std::string& netdev = "")
 {
     event.port_guids = port_guids;
-    event.netdev = netdev;
+    event.netdevs = netdev;
     return event;
 }
 
@@ -326,6 +326,7 @@ TEST_CASE("a change of a network device concerns the port that it is of", "[inve
     CHECK(bench.inventory.is_concerned("dummy0.7", other));
     // renamed: the port has the name of before until it is looked at
     CHECK(bench.inventory.is_concerned("lan0", index));
+    CHECK_FALSE(bench.inventory.lacks_netdev());
     // IPoIB
     bench.tree.file("class/net/ib0/type", "32\n");
     CHECK(bench.inventory.is_concerned("ib0", other));
@@ -352,15 +353,16 @@ namespace {
 
 constexpr char roce_gid[] = "class/infiniband/mixed/ports/2/gids/0";
 constexpr char all_guids[] = "0002c90300000a01 0002c9fffe000a02";
+constexpr char all_netdevs[] = "- dummy0";
 
 /// Device 0, as its nodes' first events found it.
 struct RecordedBench : Bench {
     RecordedBench()
     {
-        inventory.handle(recorded(event("add", "uverbs0", 0), all_guids));
+        inventory.handle(recorded(event("add", "uverbs0", 0), all_guids, all_netdevs));
         inventory.handle(recorded(event("add", "umad0", 0, 1), "0002c90300000a01"));
         inventory.handle(recorded(event("add", "umad1", 0, 2), "0002c9fffe000a02", "dummy0"));
-        inventory.handle(recorded(of_device("add", "mixed", 0), all_guids));
+        inventory.handle(recorded(of_device("add", "mixed", 0), all_guids, all_netdevs));
         REQUIRE(inventory.outdated().empty());
     }
     void change_guid(const std::string& gid)
@@ -378,11 +380,11 @@ TEST_CASE("udev's record of a node is outdated if the port GUID is another since
     bench.change_guid("fe80:0000:0000:0000:0002:c9ff:fe00:0b02");
     CHECK(bench.inventory.outdated() == Outdated{{0, {"mixed", "umad1", "uverbs0"}}});
     constexpr char new_guids[] = "0002c90300000a01 0002c9fffe000b02";
-    bench.inventory.handle(recorded(event("change", "uverbs0", 0), new_guids));
+    bench.inventory.handle(recorded(event("change", "uverbs0", 0), new_guids, all_netdevs));
     CHECK(bench.inventory.outdated() == Outdated{{0, {"mixed", "umad1"}}});
     bench.inventory.handle(recorded(event("change", "umad1", 0, 2), "0002c9fffe000b02", "dummy0"));
     CHECK(bench.inventory.outdated() == Outdated{{0, {"mixed"}}});
-    bench.inventory.handle(recorded(of_device("change", "mixed", 0), new_guids));
+    bench.inventory.handle(recorded(of_device("change", "mixed", 0), new_guids, all_netdevs));
     CHECK(bench.inventory.outdated().empty());
 }
 
@@ -406,9 +408,14 @@ TEST_CASE("a record that tells another network device, or no GUID, is outdated",
              {"umad1", "", "dummy0", true},
              {"umad0", "0002c90300000a01", "", false},
              {"umad0", "x", "", true},
-             {"uverbs0", "0002c90300000a01 0000000000000000", "", true},
-             {"uverbs0", "0002c9fffe000a02 0002c90300000a01", "", true},
+             {"uverbs0", "0002c90300000a01 0000000000000000", all_netdevs, true},
+             {"uverbs0", "0002c9fffe000a02 0002c90300000a01", all_netdevs, true},
              {"uverbs0", "", "", true},
+             {"uverbs0", all_guids, all_netdevs, false},
+             {"uverbs0", all_guids, "- -", true},
+             {"uverbs0", all_guids, "", true},
+             {"uverbs0", all_guids, "dummy0 -", true},
+             {"uverbs0", all_guids, "- dummy1", true},
              // of more than 128 ports udev gets the first ones
              {"uverbs0", "0002c90300000a01", "", false}}));
     const auto port =
@@ -425,8 +432,12 @@ TEST_CASE("a network device that went into another network namespace makes a rec
     bench.kernel.hide_netdev(0, 2);
     bench.change_guid(keeps_guid ? "fe80:0000:0000:0000:0002:c9ff:fe00:0a02"
                                  : "0000:0000:0000:0000:0000:0000:0000:0000");
-    CHECK(bench.inventory.outdated() == (keeps_guid ? Outdated{{0, {"umad1"}}} : Outdated()));
+    const Outdated all = {{0, {"mixed", "umad1", "uverbs0"}}};
+    CHECK(bench.inventory.outdated() == (keeps_guid ? all : Outdated()));
+    CHECK(bench.inventory.lacks_netdev());
     bench.inventory.handle(recorded(event("change", "umad1", 0, 2), "0002c9fffe000a02"));
+    bench.inventory.handle(recorded(event("change", "uverbs0", 0), all_guids, ""));
+    bench.inventory.handle(recorded(of_device("change", "mixed", 0), all_guids, "- -"));
     CHECK(bench.inventory.outdated().empty());
 }
 

@@ -31,6 +31,13 @@ struct Bench {
         host.sys.link(adapter + "/infiniband", "../../../class/infiniband-of-adapter");
         host.sys.directory("class/infiniband-of-adapter/mixed");
     }
+    /// Instead of the IPoIB device.
+    void call_netdev(const std::string& name)
+    {
+        netdev = adapter + "/net/" + name;
+        host.sys.file(netdev + "/type", "1\n");
+        host.sys.link(netdev + "/device", "../../../0000:02:00.0");
+    }
     /// The kernel changes the names that it shows one after the other.
     void rename(const std::string& from, const std::string& to)
     {
@@ -153,7 +160,8 @@ TEST_CASE("a network device names the RDMA devices that waited for it, and no ot
                               "[Match]\nProperty=ROLE=storage\n[Link]\nName=storage\n");
         bench.host.image.file("run/udev/data/+infiniband:mixed",
                               "E:ID_RDMA_INDEX=0\nE:ID_RDMA_NAME=mixed\n"
-                              "E:ID_RDMA_PORT_GUIDS=0002c90300000a01 0000000000000000\n");
+                              "E:ID_RDMA_PORT_GUIDS=0002c90300000a01 0000000000000000\n"
+                              "E:ID_RDMA_NETDEVS=- dummy0\n");
         records.write(id, {"mixed"});
         CHECK(bench.follow().empty());
         CHECK(bench.host.name_of(0) == "mixed");
@@ -166,6 +174,7 @@ TEST_CASE("nodes whose records have another GUID or network device follow a netw
 {
     Bench bench;
     const auto gives_names = GENERATE(false, true);
+    bench.call_netdev("dummy0");
     const auto& sys = bench.host.sys;
     const auto& image = bench.host.image;
     sys.file(bench.netdev + "/type", "1\n");
@@ -177,19 +186,24 @@ TEST_CASE("nodes whose records have another GUID or network device follow a netw
     // what the kernel makes of 02:c9:02:00:0a:02
     sys.file("class/infiniband/mixed/ports/2/gids/0", "fe80:0000:0000:0000:00c9:02ff:fe00:0a02\n");
     const auto netdev = must_find(bench.host.client.port(0, 2)).netdev.value_or("");
-    const auto follow = [&](const std::string& guids) {
-        const auto record =
-            "E:ID_RDMA_INDEX=0\nE:ID_RDMA_NAME=mixed\nE:ID_RDMA_PORT_GUIDS=" + guids + "\n";
+    const auto follow = [&](const std::string& guids, const std::string& netdevs = "- dummy0",
+                            const std::string& device = "mixed") {
+        const auto record = "E:ID_RDMA_INDEX=0\nE:ID_RDMA_NAME=mixed\nE:ID_RDMA_DRIVER=rdma_rxe\n"
+                            "E:ID_RDMA_PORT_GUIDS=" +
+                            guids + "\nE:ID_RDMA_NETDEVS=" + netdevs + "\n";
         image.file("run/udev/data/c231:192", record);
         image.file("run/udev/data/+infiniband:mixed", record);
         CHECK(must(handle_net_event(bench.host.context, "/" + bench.netdev, gives_names)).empty());
         const auto triggered = bench.host.take_trigger("infiniband_verbs/uverbs0");
-        CHECK(bench.host.take_trigger("infiniband/mixed") == triggered);
+        CHECK(bench.host.take_trigger("infiniband/" + device) == triggered);
         return triggered;
     };
     const std::string right = "0002c90300000a01 00c902fffe000a02";
     CHECK(follow(right).empty());
     CHECK(follow("0002c90300000a01 00c902fffe000a03") == "change");
+    CHECK(follow(right, "- dummy1") == "change");
+    // it was in another network namespace
+    CHECK(follow(right, "- -") == "change");
     SECTION("the kernel takes its time to make the GID of the new address")
     {
         sys.file("class/net/" + netdev + "/address", "02:c9:02:00:0a:09\n");
@@ -213,6 +227,42 @@ TEST_CASE("nodes whose records have another GUID or network device follow a netw
     {
         sys.file("class/net/" + netdev + "/address", "02:c9:02:00:0a:09\n");
         CHECK(follow(right).empty());
+    }
+    SECTION("that of another network device is not waited for")
+    {
+        sys.file("class/net/" + netdev + "/address", "02:c9:02:00:0a:09\n");
+        bench.call_netdev("eth7");
+        bool has_waited = false;
+        const OpenHook hook(
+            "ports/2/gids/0", OpenHook::When::before, [&] { has_waited = true; }, 3);
+        CHECK(follow(right).empty());
+        CHECK_FALSE(has_waited);
+    }
+    SECTION("that of one that is stacked on it is waited for")
+    {
+        sys.file("class/net/" + netdev + "/address", "02:c9:02:00:0a:09\n");
+        sys.directory("class/net/" + netdev + "/lower_eth7");
+        bench.call_netdev("eth7");
+        bool has_waited = false;
+        const OpenHook hook(
+            "ports/2/gids/0", OpenHook::When::before, [&] { has_waited = true; }, 3);
+        CHECK(follow(right).empty());
+        CHECK(has_waited);
+    }
+    SECTION("the RDMA device is being renamed: its name in the class changes first")
+    {
+        const auto inode = bench.host.inode(0);
+        sys.rename("class/infiniband/mixed", "class/infiniband/roceo1");
+        const OpenHook hook(
+            "class/infiniband/mixed", OpenHook::When::before,
+            [&] {
+                sys.rename("class/infiniband/roceo1", "class/infiniband/mixed");
+                bench.rename("mixed", "roceo1");
+                REQUIRE(bench.host.inode(0) == inode);
+            },
+            6);
+        CHECK(follow("0002c90300000a01 00c902fffe000a03", "- dummy0", "roceo1") == "change");
+        CHECK(hook.has_run());
     }
     SECTION("one of a bond is not waited for")
     {

@@ -103,6 +103,17 @@ TEST_CASE("a node is triggered if udev's record of it is not of this device and 
     CHECK(is_triggered("E:ID_RDMA_INDEX=0\n" + guids));
     CHECK(is_triggered("E:ID_RDMA_NAME=mixed\n" + guids));
     CHECK(is_triggered("E:ID_RDMA_INDEX=0\nE:ID_RDMA_NAME=mixed\n"));
+    // its network device is in another network namespace now, or was
+    CHECK(is_triggered(right + "E:ID_RDMA_NETDEVS=- eth0\n"));
+    bench.info.ports[1].netdev = "eth0";
+    CHECK_FALSE(is_triggered(right + "E:ID_RDMA_NETDEVS=- eth0\n"));
+    CHECK(is_triggered(right));
+    bench.info.ports[1].netdev.reset();
+    // the event of the node came before ib_uverbs knew whose it is
+    bench.info.driver = "rdma_rxe";
+    CHECK(is_triggered(right));
+    CHECK_FALSE(is_triggered(right + "E:ID_RDMA_DRIVER=rdma_rxe\n"));
+    bench.info.driver.reset();
     // a link of rdma-core's, made just before the rename
     CHECK(is_triggered(right + "S:infiniband/by-ibdev/uverbs-before\n"));
 }

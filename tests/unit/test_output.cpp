@@ -135,6 +135,7 @@ TEST_CASE("a device has the properties of device and ports", "[output]")
     CHECK(value_of(map, "ID_RDMA_LINK_TYPES") == "infiniband roce");
     // a port without a GUID keeps its place
     CHECK(value_of(map, "ID_RDMA_PORT_GUIDS") == "0002c90300000a01 0000000000000000");
+    CHECK(value_of(map, "ID_RDMA_NETDEVS") == "- dummy0");
     CHECK(value_of(map, "ID_RDMA_PORT") == "(none)");
     CHECK(value_of(map, "ID_RDMA_LINK_TYPE") == "(none)");
 }
@@ -146,6 +147,7 @@ TEST_CASE("a port's node has the properties of its port", "[output]")
     CHECK(value_of(map, "ID_RDMA_PORT_GUID") == "0002c90300000a01");
     CHECK(value_of(map, "ID_RDMA_LINK_TYPE") == "infiniband");
     CHECK(value_of(map, "ID_RDMA_ROCE") == "(none)");
+    CHECK(value_of(map, "ID_RDMA_NETDEVS") == "(none)");
     CHECK(value_of(map, "ID_RDMA_PORTS") == "2");
 }
 
@@ -158,6 +160,13 @@ TEST_CASE("a device of one port has the properties of that port", "[output]")
     CHECK(value_of(map, "ID_RDMA_LINK_TYPE") == "roce");
     CHECK(value_of(map, "ID_RDMA_NETDEV") == "dummy0");
     CHECK(value_of(map, "ID_RDMA_PORT_GUID") == "(none)");
+}
+
+TEST_CASE("where no port has a network device there is no list of them", "[output]")
+{
+    auto info = mixed();
+    info.ports[1].netdev.reset();
+    CHECK(value_of(as_map(info), "ID_RDMA_NETDEVS") == "(none)");
 }
 
 TEST_CASE("links come in portions that udev can assign", "[output]")

@@ -117,7 +117,7 @@ TEST_CASE("what is wrong in the settings is told", "[settings]")
     REQUIRE(settings.problems.size() == 4);
     CHECK(settings.problems[0].message() ==
           path + ":2: GraceSec: 'soon' is not a time span of systemd.time(7) in whole numbers, up "
-                 "to a year");
+                 "to 366 days");
     CHECK(settings.problems[1].message() ==
           path + ":3: FlapLimit: '1001' is no number from 0, which is never, to 1000");
     CHECK(settings.problems[2].message() ==

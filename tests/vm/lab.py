@@ -118,9 +118,9 @@ class Lab:
         """Names of what hangs on the adapter in a slot: infiniband, infiniband_mad, infiniband_verbs."""
         return self.run(f'ls /sys/bus/pci/devices/0000:0{slot}:00.0/{kind} 2>/dev/null || true').split()
 
-    def port_guid(self, device):
-        """Of port 1; zeroes as long as it has none."""
-        return self.run(f'cut -d: -f5- /sys/class/infiniband/{device}/ports/1/gids/0 | tr -d :')
+    def port_guid(self, device, port=1):
+        """Zeroes as long as it has none."""
+        return self.run(f'cut -d: -f5- /sys/class/infiniband/{device}/ports/{port}/gids/0 | tr -d :')
 
     def port_links(self):
         """{'GUID/umad': '/dev/infiniband/umad0'} for all that exist."""

@@ -83,13 +83,15 @@ Result<void> name_waiting(const Context& context, const RdmaOfNetdev& rdma)
     return {};
 }
 
-/// Returns true if GID 0 of each RoCE port is made of the present address of its network device. A
-/// member of a bond may have the GID of the bond.
-bool has_present_guids(const sysfs::Directory& root, const DeviceInfo& info)
+/// Returns true if GID 0 of each RoCE port on a network device, or on one that is stacked on that,
+/// is made of the present address. A member of a bond may have the GID of the bond.
+bool has_present_guids(const sysfs::Directory& root, const DeviceInfo& info,
+                       const std::string& changed)
 {
     return std::all_of(info.ports.begin(), info.ports.end(), [&](const PortInfo& port) {
         if (port.link_type != naming::LinkType::roce || !port.netdev ||
-            !naming::is_safe_name(*port.netdev))
+            !naming::is_safe_name(*port.netdev) ||
+            !sysfs::stack_of(root, *port.netdev).contains(changed))
             return true;
         const auto netdev = "class/net/" + *port.netdev;
         const auto address = root.read(netdev + "/address");
@@ -98,35 +100,66 @@ bool has_present_guids(const sysfs::Directory& root, const DeviceInfo& info)
     });
 }
 
-/// Takes a snapshot of a device once its GIDs follow the addresses of its network devices, or after
-/// two seconds. The kernel updates them over one workqueue for all devices, after it told of the
+/// Takes a snapshot of a device once its GIDs follow the address of a network device, or after two
+/// seconds. The kernel updates them over one workqueue for all devices, after it told of the
 /// network device (roce_gid_mgmt.c).
-Result<std::optional<Snapshot>> take_present_snapshot(const Context& context, uint32_t index)
+Result<std::optional<Snapshot>> take_present_snapshot(const Context& context, uint32_t index,
+                                                      const std::string& changed)
 {
     constexpr int steps = 8;
     for (int i = 0;; i++) {
         auto now = take_snapshot(context.client, context.root, index);
-        if (!now || !*now || i == steps || has_present_guids(context.root, (*now)->info))
+        if (!now || !*now || i == steps || has_present_guids(context.root, (*now)->info, changed))
             return now;
         std::this_thread::sleep_for(std::chrono::milliseconds(8 << i));
     }
 }
 
 /// Names an RDMA device beside a network device if it waited for that, and has udev process again
-/// what it has outdated records of.
-Result<void> follow_netdev(const Context& context, const std::string& name, bool gives_names)
+/// what it has outdated records of. Returns false if no device has the name any more.
+Result<bool> follow_netdev(const Context& context, const std::string& netdev,
+                           const std::string& name, bool gives_names)
 {
     const auto rdma = find_by_name(context, name);
-    if (!rdma || !*rdma)
-        return missing(rdma);
+    if (!rdma)
+        return tl::unexpected<Error>(rdma.error());
+    if (!*rdma)
+        return false;
     if (gives_names)
-        if (auto named = name_waiting(context, **rdma); !named)
-            return named;
-    const auto now = take_present_snapshot(context, (*rdma)->device.index);
-    if (!now || !*now)
-        return missing(now);
+        if (const auto named = name_waiting(context, **rdma); !named)
+            return tl::unexpected<Error>(named.error());
+    const auto now = take_present_snapshot(context, (*rdma)->device.index, netdev);
+    if (!now)
+        return tl::unexpected<Error>(now.error());
+    if (!*now)
+        return true;
     refresh_device(context, (*now)->info);
-    return refresh_nodes(context, (*now)->info, "", Unrecorded::refresh);
+    if (const auto refreshed = refresh_nodes(context, (*now)->info, "", Unrecorded::refresh);
+        !refreshed)
+        return tl::unexpected<Error>(refreshed.error());
+    return true;
+}
+
+/// Does so for all RDMA devices beside a network device; again where one was being renamed.
+Result<std::string> follow_netdev(const Context& context, std::string_view devpath,
+                                  bool gives_names)
+{
+    const std::string netdev(sysfs::last_component(devpath));
+    Result<std::string> outcome;
+    for (RenameRetries retries; retries.next();) {
+        bool has_all = true;
+        outcome = "";
+        for (const auto& name :
+             context.root.names("." + std::string(devpath) + "/device/infiniband")) {
+            const auto followed = follow_netdev(context, netdev, name, gives_names);
+            if (!followed)
+                outcome = tl::unexpected<Error>(followed.error());
+            has_all &= !followed || *followed;
+        }
+        if (has_all)
+            break;
+    }
+    return outcome;
 }
 
 } // namespace
@@ -156,11 +189,7 @@ Result<std::string> handle_net_event(const Context& context, std::string_view de
         auto name = name_ipoib(context, **ipoib);
         return name && !name->empty() ? "ID_RDMA_IPOIB_NAME=" + *name + "\n" : name;
     }
-    Result<std::string> outcome = "";
-    for (const auto& name : context.root.names("." + std::string(devpath) + "/device/infiniband"))
-        if (auto followed = follow_netdev(context, name, gives_names); !followed)
-            outcome = tl::unexpected<Error>(std::move(followed).error());
-    return outcome;
+    return follow_netdev(context, devpath, gives_names);
 }
 
 } // namespace rdmad::rdma_id

@@ -17,8 +17,10 @@ namespace rdmad::rdma_id {
 namespace {
 
 // the properties that links, units and bindings go by, and that change while a device lives
-constexpr std::array volatile_keys = {"ID_RDMA_INDEX", "ID_RDMA_NAME", "ID_RDMA_NETDEV",
-                                      "ID_RDMA_PORT_GUID", "ID_RDMA_PORT_GUIDS"};
+// (the driver of a software device is known once ib_uverbs has it)
+constexpr std::array volatile_keys = {"ID_RDMA_INDEX",     "ID_RDMA_NAME",   "ID_RDMA_DRIVER",
+                                      "ID_RDMA_PORT_GUID", "ID_RDMA_NETDEV", "ID_RDMA_PORT_GUIDS",
+                                      "ID_RDMA_NETDEVS"};
 
 using Properties = std::vector<std::pair<std::string, std::string>>;
 

@@ -110,6 +110,15 @@ void add_links(PropertyList& list, Node node, const NodeLinks& links)
     list.add(node == Node::umad ? "ID_RDMA_ALIASES" : "SYSTEMD_ALIAS", joined(links.aliases));
 }
 
+/// Comes last: if names that are escaped are too long for udev, it cuts off these alone.
+void add_netdevs(PropertyList& list, const DeviceInfo& info)
+{
+    if (std::any_of(info.ports.begin(), info.ports.end(),
+                    [](const PortInfo& port) { return port.netdev && !port.netdev->empty(); }))
+        list.add("ID_RDMA_NETDEVS",
+                 joined(info.ports, [](const auto& port) { return netdev_word(port.netdev); }));
+}
+
 /// Writes one JSON object or array; commas come by themselves.
 class JsonWriter {
 public:
@@ -185,6 +194,8 @@ std::vector<std::pair<std::string, std::string>> properties(const DeviceInfo& in
     list.add("ID_RDMA_SMI_PARENT", escaped(device.parent_name));
     if (info.node != Node::device)
         add_links(list, info.node, links);
+    if (info.node == Node::device || info.node == Node::uverbs)
+        add_netdevs(list, info);
     return list.take();
 }
 

@@ -128,6 +128,23 @@ def a_roce_port_whose_network_device_is_in_a_container_has_no_links(suite):
         l.node_events()
         l.expect('links without the second', l.port_links(), {})
         l.run('ip -n box link set net0 netns 1; ip link set net0 up')
-        l.until('the port has its GUID', lambda: l.port_guid('first') == guid)
-        l.node_events()
-        l.expect('links of the first', l.port_links(), _links_of(l, 'first', guid))
+        l.until('rdmad has the first get its links', lambda: l.port_links() == _links_of(l, 'first', guid))
+
+
+@on('trixie')
+def of_a_device_with_two_ports_only_the_one_in_a_container_has_no_links(suite):
+    with lab(suite) as l:
+        for number in range(2):
+            l.run(f'ip link add net{number} type dummy; ip link set net{number} up address 02:00:00:00:00:0{number}')
+        l.run('modprobe -r ib_umad')
+        l.mock('add name=both proto=roce ports=2 netdev=net0:net1')
+        l.settle()
+        uverbs = l.nodes_of('both')[0, 'uverbs']
+        stays, goes = (f'{l.port_guid("both", port)}/uverbs' for port in (1, 2))
+        l.expect('links', l.port_links(), {stays: uverbs, goes: uverbs})
+        for _ in range(2):
+            l.run('ip netns add box; ip link set net1 netns box; ip -n box link set net1 up')
+            l.until('the link of the second is gone', lambda: l.port_links() == {stays: uverbs})
+            l.expect('network devices', l.properties(uverbs)['ID_RDMA_NETDEVS'], 'net0 -')
+            l.run('ip -n box link set net1 netns 1; ip link set net1 up; ip netns del box')
+            l.until('it is back', lambda: l.port_links() == {stays: uverbs, goes: uverbs})
