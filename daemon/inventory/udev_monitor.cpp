@@ -93,11 +93,11 @@ Result<std::optional<UdevEvent>> UdevMonitor::receive()
     if (device)
         return event_of(device.get());
     // other senders than udevd and filtered events are dropped without a word
-    if (errno == ENOBUFS) {
-        discard_queue(fd());
-        return fail(ENOBUFS, "udev monitor");
-    }
-    return std::optional<UdevEvent>();
+    if (errno == 0 || errno == EAGAIN || errno == EINTR)
+        return std::optional<UdevEvent>();
+    const int code = errno;
+    discard_queue(fd());
+    return fail(code, "udev monitor");
 }
 
 Result<std::vector<UdevEvent>> UdevMonitor::enumerate() const

@@ -20,7 +20,7 @@ void Errand::begin(OnEnd on_end)
     manager_->start(unit_, [this](Result<uint32_t> job) {
         if (job)
             job_ = *job;
-        else
+        else if (is_running()) // not over a connection that is gone
             end(tl::unexpected<Error>(std::move(job).error().while_doing(unit_)));
     });
 }
