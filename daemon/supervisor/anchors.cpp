@@ -24,6 +24,7 @@ void Anchors::take_known(systemd::Orders::Anchors existing)
 {
     for (auto& [unit, tied] : units_)
         tied = {};
+    ending_.clear();
     unclaimed_ = std::move(existing);
     is_known_ = true;
     events_.on_known(unclaimed_);
@@ -42,6 +43,27 @@ void Anchors::retry()
         ask();
 }
 
+void Anchors::expect_end(const std::string& unit, const std::string& anchor)
+{
+    ending_[unit].insert(anchor);
+}
+
+/// Returns false if nobody waits for the end of the anchor.
+bool Anchors::end(const std::string& anchor)
+{
+    for (auto& [unit, names] : ending_) {
+        if (names.erase(anchor) == 0)
+            continue;
+        if (!names.empty())
+            return true;
+        const auto ended = unit;
+        ending_.erase(ended);
+        events_.on_ended(ended);
+        return true;
+    }
+    return false;
+}
+
 /// Of one that is up it is the end, of one that was taken over while it started either, and of one
 /// that could not be made most likely that of an earlier one of its name. If its node is there,
 /// another one is made. When a device goes, all its anchors end, and no unit is looked at for them.
@@ -50,6 +72,7 @@ void Anchors::on_job(const std::string& anchor)
     for (const auto& [unit, tied] : units_)
         if (tied.is_kept && systemd::keeper_name(unit) == anchor)
             return note_failure();
+    (void)end(anchor);
     const auto parts = systemd::parse_anchor_name(anchor);
     if (!parts || !inventory_.has_node(parts->index, parts->node))
         return;
@@ -61,6 +84,7 @@ void Anchors::on_job(const std::string& anchor)
             tied.anchors.erase(entry);
             events_.on_changed(unit);
         } else {
+            entry->second.has_ended = entry->second.state == State::up;
             note_failure();
         }
         return;
@@ -126,7 +150,7 @@ void Anchors::tie(const std::string& unit, const std::vector<Member>& members)
         else if (!tied.anchors.contains(anchor.name))
             make(unit, tied, anchor, member);
     }
-    untie(tied, wanted);
+    untie(unit, tied, wanted);
 }
 
 void Anchors::keep(const std::string& unit, Tied& tied)
@@ -167,10 +191,17 @@ void Anchors::take_outcome(const std::string& unit, const std::string& anchor, c
     if (found == units_.end())
         return;
     const auto entry = found->second.anchors.find(anchor);
-    if (entry == found->second.anchors.end())
+    if (entry == found->second.anchors.end()) {
+        // its node went while it started: if it did, it ends as others do
+        if (!outcome)
+            (void)end(anchor);
         return;
+    }
     entry->second.state = outcome ? State::up : State::failed;
     has_failed_ = has_failed_ || !outcome;
+    // one of that name that was to end is over
+    if (outcome)
+        (void)end(anchor);
     if (outcome)
         told_.erase(anchor);
     // if the device went meanwhile, that is no trouble
@@ -195,7 +226,7 @@ void Anchors::forget_gone(const std::string& unit)
     for (const auto& [name, anchor] : found->second.anchors)
         if (inventory_.has_node(anchor.index, anchor.node))
             there.insert(name);
-    untie(found->second, there);
+    untie(unit, found->second, there);
 }
 
 void Anchors::release(const std::string& unit)
@@ -203,14 +234,15 @@ void Anchors::release(const std::string& unit)
     const auto found = units_.find(unit);
     if (found == units_.end())
         return;
-    untie(found->second, {});
+    untie(unit, found->second, {});
+    ending_.erase(unit);
     manager_->drop_anchor(systemd::keeper_name(unit));
     units_.erase(found);
 }
 
 /// Takes away what is not wanted any more. Of a node that is gone PID 1 does that, unless the
 /// anchor still waits for it.
-void Anchors::untie(Tied& tied, const std::set<std::string>& wanted)
+void Anchors::untie(const std::string& unit, Tied& tied, const std::set<std::string>& wanted)
 {
     std::set<std::string> groups;
     for (const auto& [name, anchor] : tied.anchors)
@@ -228,6 +260,8 @@ void Anchors::untie(Tied& tied, const std::set<std::string>& wanted)
             manager_->drop_anchor(name);
         else if (anchor.state == State::starting)
             manager_->cancel_anchor(name);
+        if (!is_there && anchor.state != State::failed && !anchor.has_ended)
+            ending_[unit].insert(name);
         return true;
     });
 }

@@ -23,6 +23,8 @@ public:
         std::function<void(const systemd::Orders::Anchors&)> on_known;
         /// Or that it would not say it.
         std::function<void()> on_failed;
+        /// PID 1 has stopped all anchors of the unit whose nodes went, and the unit before them.
+        std::function<void(const std::string& unit)> on_ended;
     };
 
     Anchors(const Inventory& inventory, const Bindings& bindings, Departures& departures,
@@ -50,6 +52,11 @@ public:
         return has_failed_;
     }
     void retry();
+    /// Asks PID 1 again what it has, if it stays like this.
+    void doubt()
+    {
+        note_failure();
+    }
 
     /// Ties the unit to these and to nothing else.
     void tie(const std::string& unit, const std::vector<Member>& members);
@@ -57,6 +64,13 @@ public:
     void on_job(const std::string& anchor);
     /// Nodes of the unit have gone, and may be there again before it is tied anew.
     void forget_gone(const std::string& unit);
+    /// An anchor of a node that went is there: PID 1 has yet to hear of that.
+    void expect_end(const std::string& unit, const std::string& anchor);
+    /// Returns true if PID 1 has yet to stop an anchor of a node that went, and the unit with it.
+    [[nodiscard]] bool is_ending(const std::string& unit) const
+    {
+        return ending_.contains(unit);
+    }
     /// The unit is not bound any more, and keeps running.
     void release(const std::string& unit);
     /// Takes away what PID 1 had, and nobody has claimed by tie() since.
@@ -74,6 +88,7 @@ private:
         uint32_t index = 0;
         std::string node = {};
         std::optional<std::string> group = {};
+        bool has_ended = false; ///< PID 1 has heard that the node went, and rdmad has not yet
     };
     struct Tied {
         std::map<std::string, Entry> anchors = {}; ///< by name
@@ -88,7 +103,8 @@ private:
               const Member& member);
     void take_outcome(const std::string& unit, const std::string& anchor, const Member& member,
                       const Result<void>& outcome);
-    void untie(Tied& tied, const std::set<std::string>& wanted);
+    void untie(const std::string& unit, Tied& tied, const std::set<std::string>& wanted);
+    bool end(const std::string& anchor);
 
     const Inventory& inventory_;
     const Bindings& bindings_;
@@ -99,6 +115,7 @@ private:
     bool has_failed_ = false;
     bool is_unnoted_ = false; ///< the journal knows that some removal will not be noted
     std::map<std::string, Tied> units_;
+    std::map<std::string, std::set<std::string>> ending_; ///< by unit, names of anchors
     std::set<std::string> told_; ///< anchors that could not be made, which the journal knows
     systemd::Orders::Anchors unclaimed_; ///< what PID 1 has, and nobody wanted yet
 };

@@ -36,7 +36,8 @@ Supervisor::Supervisor(const Inventory& inventory, const Bindings& bindings, con
                         events_.on_work();
                     },
                 .on_known = [this](const auto& existing) { on_anchors(existing); },
-                .on_failed = [this] { events_.on_work(); }}),
+                .on_failed = [this] { events_.on_work(); },
+                .on_ended = [this](const std::string& unit) { manager_->refresh(unit); }}),
       events_(std::move(events))
 {
 }
@@ -88,6 +89,7 @@ void Supervisor::claim(uint32_t index, std::vector<Claim> claims, bool is_rename
         // before it is there again, by the same name
         note_departures(unit, found->second);
         anchors_.forget_gone(unit);
+        expect_end(unit, found->second);
     }
     for (const auto& [unit, member] : claims)
         bind(unit, member.binding)
@@ -213,9 +215,23 @@ void Supervisor::on_anchors(const systemd::Orders::Anchors& existing)
             return !member.anchor.empty() && !existing.contains(member.anchor) &&
                    departures_.when(member.index, member.node) != 0;
         });
+        for (const auto& member : unit.record.members)
+            if (existing.contains(member.anchor) && !inventory_.has_node(member.index, member.node))
+                anchors_.expect_end(name, member.anchor);
+        if (unit.is_behind || anchors_.is_ending(name))
+            expect_end(name, unit);
         mark(name);
     }
     events_.on_work();
+}
+
+/// A node of the unit went. PID 1 may hear of that later than rdmad, and stops the unit then: until
+/// it has, its state tells nothing of what the unit runs with now, and a start would be in vain.
+void Supervisor::expect_end(const std::string& name, BoundUnit& unit)
+{
+    unit.is_behind = manager_ != nullptr;
+    if (manager_ && !anchors_.is_ending(name))
+        manager_->refresh(name);
 }
 
 /// A unit that no file binds any more keeps running, and its record, should it be bound again.
@@ -271,6 +287,7 @@ void Supervisor::on_unit(const std::string& unit, const systemd::UnitState& stat
         found->second.job_result = std::move(result);
     if (is_first)
         forget_asked(found->second);
+    found->second.is_behind = found->second.is_behind && anchors_.is_ending(unit);
     mark(unit);
     events_.on_work();
 }
@@ -358,7 +375,8 @@ void Supervisor::judge_unit(const std::string& name, BoundUnit& unit)
                                  .now = now_usec(CLOCK_REALTIME),
                                  .now_monotonic = now_usec(CLOCK_MONOTONIC),
                                  .job_result = unit.job_result,
-                                 .is_stop_coming = unit.is_stop_sent || unit.stop_job};
+                                 .is_stop_coming = unit.is_stop_sent || unit.stop_job,
+                                 .is_behind = unit.is_behind};
     auto verdict = judge(before, situation);
     if (!verdict.memory.is_asked)
         unit.job_result.clear();
@@ -369,6 +387,8 @@ void Supervisor::judge_unit(const std::string& name, BoundUnit& unit)
     remember(name, unit, {std::move(verdict.memory), std::move(members)});
     tell(name, unit, before);
     act(name, unit, verdict.action);
+    if (verdict.waits_for_end)
+        anchors_.doubt();
     if (was_coming && !unit.is_coming)
         wake_later_stages(unit);
     events_.on_unit(name, unit);
@@ -566,9 +586,11 @@ void Supervisor::end_members(const std::string& name, BoundUnit& unit, const Has
 void Supervisor::note_departures(const std::string& name, BoundUnit& unit)
 {
     end_members(name, unit, [this](const Member& member) {
-        return !inventory_.has_node(member.index, member.node) &&
-               (inventory_.devices().contains(member.index) ||
-                !inventory_.unanswered().contains(member.index));
+        // there again, as another one, and what happened between was lost
+        if (inventory_.has_node(member.index, member.node))
+            return !member.anchor.empty() && departures_.when(member.index, member.node) != 0;
+        return inventory_.devices().contains(member.index) ||
+               !inventory_.unanswered().contains(member.index);
     });
 }
 
@@ -698,7 +720,7 @@ std::set<uint32_t> Supervisor::awaited() const
 {
     std::set<uint32_t> indexes;
     for (const auto& [name, unit] : units_) {
-        if (!unit.record.memory.is_wanted || !unit.state || unit.state->is_up())
+        if (unit.is_left_alone || !unit.state || unit.state->is_up())
             continue;
         for (const auto& [key, member] : unit.present)
             if (!member.is_ready)

@@ -22,6 +22,8 @@ struct BoundUnit {
     std::map<Key, Member> present = {};
     /// Called after a name that its device does not have any more: it is stopped.
     bool is_misnamed = false;
+    /// A node that it was tied to went, and PID 1 has yet to say what became of the unit.
+    bool is_behind = false;
     UnitRecord record = {};
     std::optional<systemd::UnitState> state = {}; ///< none: PID 1 has not said it yet
     std::string reason = "systemd has not answered yet";
@@ -127,6 +129,7 @@ private:
     void on_anchors(const systemd::Orders::Anchors& existing);
     void end_members(const std::string& name, BoundUnit& unit, const HasGone& has_gone);
     void note_departures(const std::string& name, BoundUnit& unit);
+    void expect_end(const std::string& name, BoundUnit& unit);
     void tie(const std::string& name, BoundUnit& unit);
 
     [[nodiscard]] std::vector<std::string> in_order(const std::set<std::string>& units) const;

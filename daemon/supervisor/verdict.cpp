@@ -337,6 +337,12 @@ Verdict judge_down(Memory memory, const Situation& situation)
     // a job of a unit that is down is most likely a start by somebody else
     if (memory.is_asked || (situation.unit.has_job && !is_stopping))
         return {std::move(memory), Action::none, "is being started", true};
+    // it would be stopped again, or its start cancelled
+    if (situation.is_behind)
+        return {.memory = std::move(memory),
+                .reason = "waits until systemd has heard that its port went",
+                .is_coming = true,
+                .waits_for_end = true};
     memory.is_asked = true;
     return {std::move(memory), Action::start,
             is_stopping ? "starts as soon as it has stopped" : "is being started", true};
@@ -399,19 +405,19 @@ std::vector<Member> members_after(const std::vector<Member>& before, bool was_up
     const bool is_up = verdict.memory.was_up;
     if (!is_up && verdict.action != Action::start)
         return members_of_down(before, verdict.memory, situation);
-    // a loss may be about to stop it: that is judged when it has
+    // PID 1 is about to stop it for a loss, whatever else came meanwhile: that is judged when it
+    // has
+    if (is_up && was_up && situation.is_behind)
+        return before;
     const bool keeps_lost = is_up && was_up;
     std::vector<Member> members;
     for (const auto& group : groups) {
         members.insert(members.end(), group.present.begin(), group.present.end());
         for (const auto& loss : group.lost) {
-            // PID 1 may be slower than a port that goes and comes: the stop is still to be seen
-            const bool stops = group.require == Require::all && !loss.member.anchor.empty();
-            const bool runs_on = group.has_kept && !stops;
             const bool is_evicted =
                 verdict.memory.evicted_from && is_of(loss, *verdict.memory.evicted_from);
-            const bool is_settled =
-                (loss.is_back || is_made_up_for(group, loss)) && !is_evicted && (!is_up || runs_on);
+            const bool is_settled = (loss.is_back || is_made_up_for(group, loss)) && !is_evicted &&
+                                    (!is_up || group.has_kept);
             // a run that rdmad sees late may have had it
             const bool began_with = removed(loss) != 0 && removed(loss) >= verdict.memory.began;
             if (is_settled || !(keeps_lost || !is_up || began_with ||

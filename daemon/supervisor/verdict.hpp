@@ -88,6 +88,8 @@ struct Situation {
     std::string job_result = {};
     /// rdmad has asked for a stop, and PID 1 is not done with it.
     bool is_stop_coming = false;
+    /// A port went, and PID 1 may have yet to hear of that, and to stop the unit for it.
+    bool is_behind = false;
 };
 
 enum class Action { none, start, stop };
@@ -100,6 +102,8 @@ struct Verdict {
     bool is_coming = false;
     /// rdmad does not start it, whatever ports come, until somebody changes something about it.
     bool is_left_alone = false;
+    /// It would be started if PID 1 were not behind.
+    bool waits_for_end = false;
 };
 
 [[nodiscard]] Verdict judge(Memory memory, const Situation& situation);

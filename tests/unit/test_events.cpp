@@ -55,8 +55,10 @@ struct Bench {
     void record_of_udev(const std::string& name) const
     {
         const std::string guids = "0002c90300000a01 0000000000000000";
-        host.image.file("run/udev/data/c231:192", "E:ID_RDMA_INDEX=0\nE:ID_RDMA_NAME=" + name +
-                                                      "\nE:ID_RDMA_PORT_GUIDS=" + guids + "\n");
+        host.image.file("run/udev/data/c231:192",
+                        "E:ID_RDMA_INDEX=0\nE:ID_RDMA_NAME=" + name +
+                            "\nE:ID_RDMA_DRIVER=rdma_rxe\nE:ID_RDMA_PORT_GUIDS=" + guids +
+                            "\nE:ID_RDMA_NETDEVS=- dummy0\n");
     }
 };
 

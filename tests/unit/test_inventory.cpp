@@ -453,11 +453,11 @@ TEST_CASE("what is gone or being renamed is not outdated", "[inventory]")
     bench.inventory.handle(renaming);
     CHECK(bench.inventory.outdated() == Outdated{{0, {"mixed", "uverbs0"}}});
     bench.inventory.handle(
-        recorded(of_device("move", "other", 0), "0002c90300000a01 0002c9fffe000b02"));
+        recorded(of_device("move", "other", 0), "0002c90300000a01 0002c9fffe000b02", all_netdevs));
     CHECK(bench.inventory.outdated() == Outdated{{0, {"uverbs0"}}});
     SECTION("after losses")
     {
-        must(bench.inventory.resync({recorded(event("", "uverbs0", 0), all_guids)}));
+        must(bench.inventory.resync({recorded(event("", "uverbs0", 0), all_guids, all_netdevs)}));
         CHECK(bench.inventory.outdated() == Outdated{{0, {"uverbs0"}}});
         must(bench.inventory.resync({}));
         CHECK(bench.inventory.outdated().empty());

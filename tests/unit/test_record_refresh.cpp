@@ -48,7 +48,7 @@ struct Bench {
                           .index = mixed,
                           .port = is_uverbs ? std::nullopt : std::optional<uint32_t>(2),
                           .port_guids = guids,
-                          .netdev = is_uverbs ? "" : "dummy0"});
+                          .netdevs = is_uverbs ? "- dummy0" : "dummy0"});
     }
     /// As the kernel has it once the network device has another MAC address.
     void change_guid(const std::string& low_half)

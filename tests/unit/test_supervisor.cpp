@@ -126,13 +126,29 @@ struct Bench {
         const auto node = "uverbs" + std::to_string(index);
         run.link("bound/" + std::to_string(index) + "/" + node, std::to_string(time));
     }
-    /// udev notes the time, as rdma_id does.
-    void unplug(uint32_t index, uint64_t time)
+    /// udev notes the time, as rdma_id does. PID 1 has yet to hear of it.
+    void unplug_early(uint32_t index, uint64_t time)
     {
         note_removal(index, time);
         kernel.remove(index);
         inventory->handle(event("remove", index));
         supervisor->settle();
+    }
+    /// PID 1 stops the anchors of the device; of units that run a test tells what follows.
+    void end_anchors(uint32_t index)
+    {
+        for (const auto& [name, anchor] : std::map(pid1.made))
+            if (systemd::parse_anchor_name(name)->index == index && !pid1.pending.contains(name))
+                supervisor->on_anchor_job(name);
+        for (const auto& [name, unit] : std::map(supervisor->units()))
+            if (unit.is_behind && unit.state && !unit.state->is_up())
+                supervisor->on_unit(name, *unit.state);
+        supervisor->settle();
+    }
+    void unplug(uint32_t index, uint64_t time)
+    {
+        unplug_early(index, time);
+        end_anchors(index);
     }
     void tell(const std::string& unit, const UnitState& state)
     {
@@ -660,6 +676,7 @@ TEST_CASE("a node that went and is there again by its old name stopped its unit"
     else
         bench.supervisor->retry();
     bench.supervisor->settle();
+    bench.tell("a.service", down(2000));
     CHECK(bench.pid1.take() == List{"anchor "s + opa_anchor, "start a.service"});
     bench.finish(opa_anchor);
     bench.supervisor->on_job("a.service", 17, "done");
@@ -693,9 +710,143 @@ TEST_CASE("a node that came back while rdmad was away stopped its unit", "[super
     bench.tell("a.service", down(2000));
     const auto asked = bench.pid1.take();
     // who stopped the anchor without a removal of its node stopped the unit, too
-    const bool is_unplug = has_gone && !is_anchored;
-    CHECK(std::count(asked.begin(), asked.end(), "start a.service") == is_unplug);
+    CHECK(std::count(asked.begin(), asked.end(), "start a.service") == has_gone);
     CHECK(std::count(asked.begin(), asked.end(), "anchor " + anchor) == !is_anchored);
+}
+
+TEST_CASE("what PID 1 has yet to stop for a port is not started with the next one", "[supervisor]")
+{
+    Bench bench;
+    const bool is_restarted = GENERATE(false, true);
+    bench.bind("Device=mixed opa", "Unit=a.service");
+    bench.plug(0);
+    bench.plug(opa);
+    bench.finish_all();
+    bench.tell("a.service", running());
+    // both devices are reset, and PID 1 is busy
+    for (const uint32_t index : {0U, opa})
+        bench.unplug_early(index, 1000 + index);
+    bench.kernel.return_as(0, 7);
+    bench.plug(7);
+    bench.kernel.return_as(opa, 8);
+    bench.plug(8);
+    bench.tell("a.service", running());
+    // it hears of the first
+    bench.end_anchors(0);
+    bench.tell("a.service", down(2000));
+    if (is_restarted) {
+        bench.pid1.existing = {{"rdmad-a.service:1:uverbs1.slice", true}};
+        bench.restart({Bench::event("", 7), Bench::event("", 8)});
+        bench.tell("a.service", down(2000));
+    }
+    bench.finish_all();
+    CHECK(bench.supervisor->units().at("a.service").is_coming);
+    CHECK(bench.reason("a.service") == "waits until systemd has heard that its port went");
+    const auto asked = bench.pid1.take();
+    CHECK(std::count(asked.begin(), asked.end(), "start a.service") == 0);
+    SECTION("it hears of the other one")
+    {
+        bench.supervisor->on_anchor_job("rdmad-a.service:1:uverbs1.slice");
+    }
+    SECTION("and nobody hears that from it")
+    {
+        bench.pid1.existing = {{"rdmad-a.service:7:uverbs7.slice", true},
+                               {"rdmad-a.service:8:uverbs8.slice", true}};
+        CHECK(bench.supervisor->has_failed());
+        bench.supervisor->retry();
+    }
+    bench.supervisor->settle();
+    CHECK(bench.pid1.take().empty());
+    bench.tell("a.service", down(2000));
+    CHECK(bench.pid1.take() == List{"start a.service"});
+}
+
+TEST_CASE("a unit stops for the port that went, though any will do and another one came first",
+          "[supervisor]")
+{
+    Bench bench;
+    bench.bind(opa_match, "Unit=a.service\nRequire=any");
+    bench.plug(opa);
+    bench.finish_all();
+    bench.tell("a.service", running());
+    bench.unplug_early(opa, 1000);
+    bench.kernel.return_as(opa, 7);
+    bench.plug(7);
+    bench.finish_all();
+    const bool hears_before = GENERATE(true, false);
+    for (int looks = 0; looks < 3; looks++)
+        bench.tell("a.service", running());
+    CHECK(bench.record("a.service").members.size() == 1);
+    bench.pid1.take();
+    SECTION("PID 1 stops it")
+    {
+        if (hears_before)
+            bench.end_anchors(opa);
+        bench.tell("a.service", down(2000));
+        if (!hears_before) {
+            CHECK(bench.pid1.take().empty());
+            bench.end_anchors(opa);
+        }
+        CHECK(bench.record("a.service").memory.stop->cause == Stop::Cause::unplug);
+        CHECK(bench.pid1.take() == List{"start a.service"});
+    }
+    SECTION("PID 1 knew of the other one in time")
+    {
+        bench.end_anchors(opa);
+        for (int looks = 0; looks < 2; looks++)
+            bench.tell("a.service", running());
+        const auto members = bench.record("a.service").members;
+        REQUIRE(members.size() == 1);
+        CHECK(members[0].index == 7);
+        bench.tell("a.service", down(2000));
+        CHECK(bench.pid1.take().empty());
+    }
+}
+
+TEST_CASE("a port that went before its anchor was up is waited for, too", "[supervisor]")
+{
+    Bench bench;
+    bench.bind(opa_match, "Unit=a.service");
+    bench.obstacles[opa] = {"it is held"};
+    bench.plug(opa);
+    bench.tell("a.service", never_ran());
+    bench.unplug_early(opa, 1000);
+    bench.kernel.return_as(opa, 7);
+    bench.plug(7);
+    bench.finish("rdmad-a.service:7:uverbs7.slice");
+    bench.tell("a.service", never_ran());
+    CHECK(bench.reason("a.service") == "waits until systemd has heard that its port went");
+    const bool was_up = GENERATE(false, true);
+    bench.finish(opa_anchor, was_up ? Result<void>() : fail(ECANCELED, "canceled"));
+    if (was_up)
+        bench.supervisor->on_anchor_job(opa_anchor);
+    bench.pid1.take();
+    bench.tell("a.service", never_ran());
+    CHECK(bench.pid1.take() == List{"start a.service"});
+}
+
+TEST_CASE("a node that was made anew while events were lost stopped its unit", "[supervisor]")
+{
+    Bench bench;
+    bench.run_with_opa();
+    bench.note_removal(opa, 1000);
+    bench.tell("a.service", down(2000));
+    CHECK(bench.record("a.service").memory.stop->cause == Stop::Cause::unplug);
+    bench.supervisor->on_anchor_job(opa_anchor);
+    CHECK(bench.supervisor->has_failed());
+}
+
+TEST_CASE("only what will be started is waited for to become active", "[supervisor]")
+{
+    Bench bench;
+    bench.bind(opa_match, "Unit=a.service\nWaitFor=active\nRestart="s + GENERATE("return", "no"));
+    bench.sys.file("class/infiniband/opa/ports/1/state", "1: DOWN\n");
+    bench.plug(opa);
+    bench.finish_all();
+    bench.tell("a.service", never_ran());
+    const auto& unit = bench.supervisor->units().at("a.service");
+    CHECK(bench.supervisor->awaited().empty() ==
+          (unit.is_left_alone || unit.present.begin()->second.is_ready));
 }
 
 TEST_CASE("an anchor that somebody stopped is made again, and that is no unplug", "[supervisor]")

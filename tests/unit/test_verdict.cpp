@@ -777,9 +777,11 @@ TEST_CASE("what a unit runs with is known after each look", "[verdict]")
 {
     using Members = std::vector<Member>;
     const Members before = {port("a"), port("b")};
-    const auto after = [&](bool was_up, const Verdict& verdict, const Group& group) {
+    const auto after = [&](bool was_up, const Verdict& verdict, const Group& group,
+                           bool is_behind = false) {
         auto members =
-            members_after(before, was_up, verdict, {.groups = {group}, .now_monotonic = now});
+            members_after(before, was_up, verdict,
+                          {.groups = {group}, .now_monotonic = now, .is_behind = is_behind});
         for (auto& member : members)
             member.removed.reset();
         return members;
@@ -820,14 +822,15 @@ TEST_CASE("what a unit runs with is known after each look", "[verdict]")
     CHECK(after(true, runs, one_left) == before);
     CHECK(after(true, runs, renewed) == Members{port("b", 2), port("b")});
     CHECK(after(true, runs, returned) == Members{port("a"), port("b", 2)});
-    // PID 1 is about to stop it, though the port is back
-    auto tied = returned;
-    tied.lost[0].member.anchor = "rdmad-a.service:3:umad0.slice";
-    auto stopping = port("b");
-    stopping.anchor = tied.lost[0].member.anchor;
-    CHECK(after(true, runs, tied) == Members{port("a"), port("b", 2), stopping});
-    tied.require = config::Require::any;
-    CHECK(after(true, runs, tied) == Members{port("a"), port("b", 2)});
+    // PID 1 may be about to stop it, though the port is back
+    for (const auto require : {config::Require::all, config::Require::any}) {
+        auto tied = returned;
+        tied.require = require;
+        CHECK(after(true, runs, tied, true) == before);
+        CHECK(after(true, runs, tied) == Members{port("a"), port("b", 2)});
+    }
+    // if it was not up before, it ran with nothing yet
+    CHECK(after(false, runs, renewed, true) == Members{port("b", 2)});
     // up too late: what went is what stops it
     CHECK(after(false, is_late, one_left) == before);
     CHECK(after(false, is_late, renewed) == Members{port("b", 2), port("b")});

@@ -86,11 +86,13 @@ public:
         }
         const auto first = index();
         go();
+        is_behind_ = true;
         appear();
         for (int looks = 0; looks < 3; looks++)
             look();
         is_slow_ = false;
         hear_of_removal(first);
+        is_behind_ = false;
         look();
         return true;
     }
@@ -355,7 +357,8 @@ private:
                                      .groups = {group},
                                      .now = clock_,
                                      .now_monotonic = clock_,
-                                     .job_result = job_result_};
+                                     .job_result = job_result_,
+                                     .is_behind = is_behind_};
         const auto verdict = judge(before, situation);
         if (!verdict.memory.is_asked)
             job_result_.clear();
@@ -409,6 +412,7 @@ private:
     UnitRecord record_;
     std::string job_result_;
 
+    bool is_behind_ = false;     ///< PID 1, in hearing of removals
     bool is_slow_ = false;       ///< PID 1, in doing what it is asked for
     bool is_start_late_ = false; ///< a start that it has still to do
     Wanted wanted_ = Wanted::yes;
