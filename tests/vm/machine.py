@@ -357,7 +357,11 @@ class Machine:
     def _agent_gone(self):
         lines = self._console().splitlines()
         fatal = next((at for at, line in enumerate(lines) if re.search('Oops|BUG:|Kernel panic', line)), -20)
-        return MachineError('\n'.join([f'the machine is gone {self._qemu_log()}', 'its console:', *lines[fatal:][:40]]))
+        try:
+            ended = f'qemu ended with {self.process.wait(5)}'  # negative: by that signal
+        except subprocess.TimeoutExpired:
+            ended = 'qemu runs'
+        return MachineError('\n'.join([f'the machine is gone, {ended} {self._qemu_log()}', 'its console:', *lines[fatal:][:40]]))
 
     def run(self, script, timeout=300, check=True):
         """The output of a bash script; raises if it fails, unless check is off."""
