@@ -38,6 +38,9 @@ def what_the_readme_shows_is_what_one_sees(suite):
         commands = re.findall(r'^\$ (.*)', shown, re.M)
         l.expect_true('the README has commands', len(commands) == 3, commands)
         _expect_lines(l, shown, '\n'.join(l.run(command) for command in commands))
+        l.vm.put('[Service]\nExecStart=/bin/sleep infinity\n', '/etc/systemd/system/fabric.service')
+        l.run(f'systemctl daemon-reload; rdmactl bind fabric --port-guid {A}')
+        l.until_active('fabric')
         block, = _blocks('When something is not as it should be')
         for line in block.splitlines():
             l.run(line)
