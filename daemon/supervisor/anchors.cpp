@@ -73,6 +73,9 @@ void Anchors::on_job(const std::string& anchor)
         if (tied.is_kept && systemd::keeper_name(unit) == anchor)
             return note_failure();
     (void)end(anchor);
+    // no unit has it yet of what PID 1 said
+    if (unclaimed_.contains(anchor))
+        return note_failure();
     const auto parts = systemd::parse_anchor_name(anchor);
     if (!parts || !inventory_.has_node(parts->index, parts->node))
         return;
@@ -192,8 +195,13 @@ void Anchors::take_outcome(const std::string& unit, const std::string& anchor, c
         return;
     const auto entry = found->second.anchors.find(anchor);
     if (entry == found->second.anchors.end()) {
-        // its node went while it started: if it did, it ends as others do
-        if (!outcome)
+        // PID 1 said before that it starts, and the unit is to be tied anew
+        if (const auto known = unclaimed_.find(anchor); known != unclaimed_.end() && outcome)
+            known->second = true;
+        else if (known != unclaimed_.end())
+            unclaimed_.erase(known);
+        // its node went while it started: if it came up, it ends as others do
+        else if (!outcome)
             (void)end(anchor);
         return;
     }

@@ -387,7 +387,7 @@ void Supervisor::judge_unit(const std::string& name, BoundUnit& unit)
     remember(name, unit, {std::move(verdict.memory), std::move(members)});
     tell(name, unit, before);
     act(name, unit, verdict.action);
-    if (verdict.waits_for_end)
+    if (verdict.waits_for_end && anchors_.is_ending(name))
         anchors_.doubt();
     if (was_coming && !unit.is_coming)
         wake_later_stages(unit);

@@ -803,6 +803,34 @@ TEST_CASE("a unit stops for the port that went, though any will do and another o
     }
 }
 
+TEST_CASE("an anchor that comes up between what PID 1 has and the next look is up", "[supervisor]")
+{
+    Bench bench;
+    bench.bind(opa_match, "Unit=a.service");
+    bench.plug(opa);
+    bench.pid1.existing = {{opa_anchor, false}};
+    bench.supervisor->on_connected();
+    bench.pid1.take();
+    const bool is_up = GENERATE(true, false);
+    bench.pid1.finish(opa_anchor, is_up ? Result<void>() : fail(ECANCELED, "canceled"));
+    bench.supervisor->settle();
+    bench.tell("a.service", running());
+    CHECK(bench.record("a.service").members[0].anchor == (is_up ? opa_anchor : ""));
+    CHECK(bench.pid1.take() == (is_up ? List() : List{"anchor "s + opa_anchor}));
+}
+
+TEST_CASE("an anchor that ends between what PID 1 has and the next look is asked for again",
+          "[supervisor]")
+{
+    Bench bench;
+    bench.run_with_opa();
+    bench.pid1.existing = {{opa_anchor, true}};
+    bench.supervisor->on_connected();
+    CHECK_FALSE(bench.supervisor->has_failed());
+    bench.supervisor->on_anchor_job(opa_anchor);
+    CHECK(bench.supervisor->has_failed());
+}
+
 TEST_CASE("a port that went before its anchor was up is waited for, too", "[supervisor]")
 {
     Bench bench;
