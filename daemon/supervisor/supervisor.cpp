@@ -287,7 +287,9 @@ void Supervisor::on_unit(const std::string& unit, const systemd::UnitState& stat
         found->second.job_result = std::move(result);
     if (is_first)
         forget_asked(found->second);
-    found->second.is_behind = found->second.is_behind && anchors_.is_ending(unit);
+    // what any port will do for stops after its anchor has, for its group
+    const bool may_stop = anchors_.is_ending(unit) || (state.is_up() && state.has_job);
+    found->second.is_behind = found->second.is_behind && may_stop;
     mark(unit);
     events_.on_work();
 }

@@ -780,8 +780,14 @@ TEST_CASE("a unit stops for the port that went, though any will do and another o
     bench.pid1.take();
     SECTION("PID 1 stops it")
     {
-        if (hears_before)
+        if (hears_before) {
             bench.end_anchors(opa);
+            // the anchor is down before the group, and that before the unit
+            auto stopping = running();
+            stopping.has_job = true;
+            for (int looks = 0; looks < 3; looks++)
+                bench.tell("a.service", stopping);
+        }
         bench.tell("a.service", down(2000));
         if (!hears_before) {
             CHECK(bench.pid1.take().empty());
