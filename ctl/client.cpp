@@ -2,6 +2,7 @@
 #include "ctl/client.hpp"
 
 #include "core/base/json_size.hpp"
+#include "ctl/words.hpp"
 
 #include <algorithm>
 #include <array>
@@ -84,13 +85,13 @@ std::string parameter(const Json& parameters, const char* name)
 
 std::string names(const Json& parameters, const char* name)
 {
-    std::string list;
+    std::vector<std::string> list;
     const auto found = parameters.find(name);
     if (found != parameters.end() && found->is_array())
         for (const auto& one : *found)
             if (one.is_string())
-                list += (list.empty() ? "" : ", ") + one.get<std::string>();
-    return list.empty() ? "?" : list;
+                list.push_back(one.get<std::string>());
+    return list.empty() ? "?" : join(list, ", ");
 }
 
 /// A connection attempt ends with the deadline, too: connect(2) waits while the queue is full.

@@ -51,11 +51,11 @@ struct DeviceInfo {
                                                                  const Target& target,
                                                                  nldev::Device device);
 
-/// Returns the name in enum ib_port_state, include/rdma/ib_verbs.h: "active"; empty if the state is
-/// not known.
 /// Returns the word for a network device in ID_RDMA_NETDEVS of rdma_id(8): escaped; "-" for none.
 [[nodiscard]] std::string netdev_word(const std::optional<std::string>& netdev);
 
+/// Returns the name in enum ib_port_state, include/rdma/ib_verbs.h: "active"; empty if the state is
+/// not known.
 [[nodiscard]] std::string_view state_name(std::optional<uint8_t> state);
 /// Returns the name in enum rdma_node_type, include/rdma/ib_verbs.h: "ca"; empty if the type is not
 /// known.

@@ -405,8 +405,7 @@ std::vector<Member> members_after(const std::vector<Member>& before, bool was_up
     const bool is_up = verdict.memory.was_up;
     if (!is_up && verdict.action != Action::start)
         return members_of_down(before, verdict.memory, situation);
-    // PID 1 is about to stop it for a loss, whatever else came meanwhile: that is judged when it
-    // has
+    // PID 1 may be about to stop it for a loss, whatever else came: that is judged when it has
     if (is_up && was_up && situation.is_behind)
         return before;
     const bool keeps_lost = is_up && was_up;

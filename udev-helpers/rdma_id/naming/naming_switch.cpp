@@ -28,8 +28,7 @@ constexpr std::string_view marker = "# rdmad names RDMA devices";
 constexpr char rules[] =
     "# rdmad names RDMA devices: this file stands in place of rdma-core's of the same name.\n"
     "# 59-rdmad-name.rules does so. To remove this file, run /usr/lib/udev/rdma_id --naming "
-    "disable. "
-    "See rdmad.link(5).\n"
+    "disable. See rdmad.link(5).\n"
     "# Where rdmad has been removed, rdma-core's own rule counts:\n"
     "TEST!=\"/usr/lib/udev/rdma_id\", TEST!=\"/lib/udev/rdma_id\", ACTION==\"add\", "
     "SUBSYSTEM==\"infiniband\", PROGRAM=\"rdma_rename %k NAME_FALLBACK\"\n";
