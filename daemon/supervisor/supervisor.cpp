@@ -2,7 +2,6 @@
 #include "daemon/supervisor/supervisor.hpp"
 
 #include "core/config/specifiers.hpp"
-#include "daemon/clock.hpp"
 #include "daemon/supervisor/fields.hpp"
 
 #include <algorithm>
@@ -23,7 +22,7 @@ bool has_specifier(const std::string& unit)
 } // namespace
 
 Supervisor::Supervisor(const Inventory& inventory, const Bindings& bindings, config::Facts host,
-                       Paths paths, Events events)
+                       Paths paths, Events events, Clock clock)
     : inventory_(inventory),
       bindings_(bindings),
       host_(std::move(host)),
@@ -38,7 +37,8 @@ Supervisor::Supervisor(const Inventory& inventory, const Bindings& bindings, con
                 .on_known = [this](const auto& existing) { on_anchors(existing); },
                 .on_failed = [this] { events_.on_work(); },
                 .on_ended = [this](const std::string& unit) { manager_->refresh(unit); }}),
-      events_(std::move(events))
+      events_(std::move(events)),
+      clock_(std::move(clock))
 {
 }
 
@@ -85,7 +85,7 @@ void Supervisor::claim(uint32_t index, std::vector<Claim> claims, bool is_rename
         found->second.present.erase({member.binding, member.index, member.port});
         if (inventory_.has_node(index, member.node))
             continue;
-        departures_.see(index, member.node, now_usec(CLOCK_MONOTONIC));
+        departures_.see(index, member.node, clock_(CLOCK_MONOTONIC));
         // before it is there again, by the same name
         note_departures(unit, found->second);
         anchors_.forget_gone(unit);
@@ -374,8 +374,8 @@ void Supervisor::judge_unit(const std::string& name, BoundUnit& unit)
     const auto before = unit.record.memory;
     const Situation situation = {.unit = *unit.state,
                                  .groups = groups_of(name, unit),
-                                 .now = now_usec(CLOCK_REALTIME),
-                                 .now_monotonic = now_usec(CLOCK_MONOTONIC),
+                                 .now = clock_(CLOCK_REALTIME),
+                                 .now_monotonic = clock_(CLOCK_MONOTONIC),
                                  .job_result = unit.job_result,
                                  .is_stop_coming = unit.is_stop_sent || unit.stop_job,
                                  .is_behind = unit.is_behind};

@@ -2,6 +2,7 @@
 #pragma once
 
 #include "daemon/bindings/bindings.hpp"
+#include "daemon/clock.hpp"
 #include "daemon/inventory/inventory.hpp"
 #include "daemon/prepare/preparations.hpp"
 #include "daemon/supervisor/anchors.hpp"
@@ -55,8 +56,10 @@ public:
         std::function<void()> on_work;
     };
 
+    using Clock = std::function<uint64_t(clockid_t)>; ///< microseconds
+
     Supervisor(const Inventory& inventory, const Bindings& bindings, config::Facts host,
-               Paths paths, Events events);
+               Paths paths, Events events, Clock clock = now_usec);
 
     /// manager must outlive the supervisor; without one nothing is done.
     void use(systemd::Orders* manager);
@@ -158,6 +161,7 @@ private:
     Departures departures_;
     Anchors anchors_;
     Events events_;
+    Clock clock_;
     systemd::Orders* manager_ = nullptr;
     bool is_sweep_due_ = true;
     Claims claims_;
