@@ -200,8 +200,10 @@ void Anchors::take_outcome(const std::string& unit, const std::string& anchor, c
             known->second = true;
         else if (known != unclaimed_.end())
             unclaimed_.erase(known);
-        // its node went while it started: if it came up, it ends as others do
-        else if (!outcome)
+        // its node went while it started: it ends as others do, or stands on what came after
+        else if (outcome)
+            note_failure();
+        else
             (void)end(anchor);
         return;
     }
@@ -275,10 +277,14 @@ void Anchors::untie(const std::string& unit, Tied& tied, const std::set<std::str
 }
 
 /// Where the node has gone, PID 1 is about to stop anchor and unit, and would forget the unit if it
-/// lost the anchor before.
+/// lost the anchor before. One that it has at the next look, too, was made too late: it stands on
+/// the node that came after.
 void Anchors::drop_foreign()
 {
+    if (unclaimed_.empty())
+        return;
     const auto foreign = std::exchange(unclaimed_, {});
+    const auto outlived = std::exchange(outlived_, {});
     std::vector<std::string> members;
     for (const auto& [name, is_up] : foreign) {
         const auto parts = systemd::parse_anchor_name(name);
@@ -289,7 +295,11 @@ void Anchors::drop_foreign()
         const bool is_there = inventory_.has_node(parts->index, parts->node);
         if (!is_there && !is_up)
             manager_->cancel_anchor(name);
-        if (!is_there)
+        if (!is_there && is_up && !outlived.contains(name)) {
+            outlived_.insert(name);
+            note_failure();
+        }
+        if (!is_there && !(is_up && outlived.contains(name)))
             continue;
         members.push_back(name);
         // before its members, or it would stop the unit as nobody needs it

@@ -116,7 +116,8 @@ private:
     bool is_unnoted_ = false; ///< the journal knows that some removal will not be noted
     std::map<std::string, Tied> units_;
     std::map<std::string, std::set<std::string>> ending_; ///< by unit, names of anchors
-    std::set<std::string> told_; ///< anchors that could not be made, which the journal knows
+    std::set<std::string> outlived_; ///< anchors that were there at the last look, and no node
+    std::set<std::string> told_;     ///< anchors that could not be made, which the journal knows
     systemd::Orders::Anchors unclaimed_; ///< what PID 1 has, and nobody wanted yet
 };
 
