@@ -215,9 +215,12 @@ void Supervisor::on_anchors(const systemd::Orders::Anchors& existing)
             return !member.anchor.empty() && !existing.contains(member.anchor) &&
                    departures_.when(member.index, member.node) != 0;
         });
-        for (const auto& member : unit.record.members)
-            if (existing.contains(member.anchor) && !inventory_.has_node(member.index, member.node))
-                anchors_.expect_end(name, member.anchor);
+        for (const auto& member : unit.record.members) {
+            // one that came up as an earlier rdmad ended is in no record
+            const auto anchor = member.anchor.empty() ? anchors_.name(name, member) : member.anchor;
+            if (existing.contains(anchor) && !inventory_.has_node(member.index, member.node))
+                anchors_.expect_end(name, anchor);
+        }
         if (unit.is_behind || anchors_.is_ending(name))
             expect_end(name, unit);
         mark(name);
@@ -264,9 +267,7 @@ void Supervisor::on_connected()
 /// way, nobody knows: it is asked for once more.
 void Supervisor::forget_asked(BoundUnit& unit)
 {
-    unit.start_job.reset();
-    unit.is_stop_sent = false;
-    unit.stop_job.reset();
+    unit.start = unit.stop = {};
     unit.coming_result.clear();
     unit.job_result.clear();
     // a stop that did not get there
@@ -297,14 +298,14 @@ void Supervisor::on_unit(const std::string& unit, const systemd::UnitState& stat
 void Supervisor::on_job(const std::string& unit, uint32_t job, const std::string& result)
 {
     const auto found = units_.find(unit);
-    if (found != units_.end() && found->second.stop_job == job) {
-        found->second.stop_job.reset();
+    if (found != units_.end() && found->second.stop.number == job) {
+        found->second.stop = {};
         if (result != "done" && found->second.record.memory.evicted_from)
             spare(unit, found->second, "its stop was " + result);
     }
-    if (found == units_.end() || found->second.start_job != job)
+    if (found == units_.end() || found->second.start.number != job)
         return;
-    found->second.start_job.reset();
+    found->second.start = {};
     found->second.coming_result = result;
     if (result != "done")
         log::warning(
@@ -377,7 +378,8 @@ void Supervisor::judge_unit(const std::string& name, BoundUnit& unit)
                                  .now = clock_(CLOCK_REALTIME),
                                  .now_monotonic = clock_(CLOCK_MONOTONIC),
                                  .job_result = unit.job_result,
-                                 .is_stop_coming = unit.is_stop_sent || unit.stop_job,
+                                 .is_start_coming = unit.start.is_coming(),
+                                 .is_stop_coming = unit.stop.is_coming(),
                                  .is_behind = unit.is_behind};
     auto verdict = judge(before, situation);
     if (!verdict.memory.is_asked)
@@ -452,14 +454,14 @@ void Supervisor::evict(const std::string& name, BoundUnit& unit, const Member& f
     record.memory.evicted_from = from;
     remember(name, unit, std::move(record));
     unit.stop_problem.clear();
-    unit.is_stop_sent = true;
+    unit.stop.is_sent = true;
     manager_->stop(name, [this, name](const Result<uint32_t>& job) {
         const auto found = units_.find(name);
         if (found == units_.end())
             return;
-        found->second.is_stop_sent = false;
+        found->second.stop.is_sent = false;
         if (job)
-            found->second.stop_job = *job;
+            found->second.stop.number = *job;
         // of one that is lost on its way nobody knows: the next state of the unit tells
         else if (job.error().code != ETIMEDOUT && job.error().code != ECONNRESET)
             spare(name, found->second, job.error().context);
@@ -471,7 +473,7 @@ void Supervisor::spare(const std::string& name, BoundUnit& unit, const std::stri
 {
     log::warning(log::id::systemd_trouble, name + " was not stopped: " + why,
                  {{log::field::unit, name}});
-    unit.stop_job.reset();
+    unit.stop = {};
     unit.stop_problem = why;
     auto record = unit.record;
     record.memory.evicted_from.reset();
@@ -508,7 +510,7 @@ bool Supervisor::is_drained(const BoundUnit& unit, uint32_t index, bool was_aske
     if (!unit.state)
         return false;
     if (unit.state->is_down())
-        return !unit.state->has_job && !unit.start_job && !unit.record.memory.is_asked;
+        return !unit.state->has_job && !unit.start.is_coming() && !unit.record.memory.is_asked;
     if (!was_asked || unit.record.memory.evicted_from || !unit.state->is_up())
         return false;
     return std::all_of(unit.present.begin(), unit.present.end(), [&](const auto& entry) {
@@ -622,9 +624,10 @@ Group Supervisor::group_of(const std::string& name, const BoundUnit& unit,
     for (const auto& member : unit.record.members) {
         if (member.binding != binding)
             continue;
+        const bool came_late = member.is_unused && unit.record.memory.is_asked;
         if (is_present([&](const Member& other) { return member.is_same_appearance(other); })) {
             group.has_kept = true;
-            group.has_tied = group.has_tied || !member.anchor.empty();
+            group.has_tied = group.has_tied || (!member.anchor.empty() && !came_late);
         }
         if (!member.removed)
             continue;
@@ -633,7 +636,7 @@ Group Supervisor::group_of(const std::string& name, const BoundUnit& unit,
         });
         const bool may_be_held =
             inventory_.devices().contains(member.index) || events_.is_removing(member.index);
-        group.lost.push_back({member, is_back, may_be_held});
+        group.lost.push_back({member, is_back, may_be_held, came_late});
     }
     // of a unit that is named by its port, each port has its own
     const bool is_fixed = std::find(file.units.begin(), file.units.end(), name) != file.units.end();
@@ -684,7 +687,7 @@ void Supervisor::act(const std::string& name, BoundUnit& unit, Action action)
     if (action != Action::start)
         return;
     // an earlier one has nothing to say of this
-    unit.start_job.reset();
+    unit.start = {.is_sent = true};
     unit.coming_result.clear();
     unit.job_result.clear();
     const auto& member = unit.record.members.front();
@@ -694,8 +697,9 @@ void Supervisor::act(const std::string& name, BoundUnit& unit, Action action)
         const auto found = units_.find(name);
         if (found == units_.end())
             return;
+        found->second.start.is_sent = false;
         if (job) {
-            found->second.start_job = *job;
+            found->second.start.number = *job;
             return;
         }
         log::warning(log::id::start_failed, name + " was not started: " + job.error().context,

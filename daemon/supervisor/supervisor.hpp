@@ -14,6 +14,18 @@
 
 namespace rdmad {
 
+/// A job that PID 1 was asked for.
+struct OrderedJob {
+    bool is_sent = false; ///< and PID 1 has not answered
+    std::optional<uint32_t> number = {};
+
+    /// Returns true until PID 1 is done with it.
+    [[nodiscard]] bool is_coming() const
+    {
+        return is_sent || number;
+    }
+};
+
 /// A unit that some file binds.
 struct BoundUnit {
     /// Binding, index and number of the port.
@@ -28,11 +40,10 @@ struct BoundUnit {
     UnitRecord record = {};
     std::optional<systemd::UnitState> state = {}; ///< none: PID 1 has not said it yet
     std::string reason = "systemd has not answered yet";
-    std::optional<uint32_t> start_job = {};
-    bool is_stop_sent = false;             ///< rdmad has asked for one, and PID 1 not answered
-    std::optional<uint32_t> stop_job = {}; ///< that rdmad asked for
-    std::string stop_problem = {};         ///< why such a stop came to nothing
-    std::string coming_result = {};        ///< of the job: it counts with the next state
+    OrderedJob start = {};
+    OrderedJob stop = {};
+    std::string stop_problem = {};  ///< why a stop that rdmad asked for came to nothing
+    std::string coming_result = {}; ///< of the start: it counts with the next state
     std::string job_result = {};
     bool is_coming = true;      ///< see Verdict; not judged yet, it may
     bool is_left_alone = false; ///< see Verdict

@@ -72,8 +72,9 @@ const Loss* culprit(const std::vector<Group>& groups, const Stop& stop)
         if (found == lost.end())
             continue;
         const bool has_other =
-            group.has_tied || std::any_of(lost.begin(), lost.end(),
-                                          [&](const Loss& loss) { return is_late(stop, loss); });
+            group.has_tied || std::any_of(lost.begin(), lost.end(), [&](const Loss& loss) {
+                return is_late(stop, loss) && !loss.came_late && !loss.member.anchor.empty();
+            });
         if (group.require == Require::all || !has_other)
             return &*found;
     }
@@ -163,7 +164,7 @@ void note_stop(Memory& memory, const Situation& situation, bool has_run)
     memory.stop = stop_of(memory, situation, has_run);
     memory.is_wanted =
         memory.stop->cause == Stop::Cause::unplug || memory.stop->cause == Stop::Cause::prepare;
-    memory.is_asked = false;
+    memory.is_asked = memory.is_asked && has_run && situation.is_start_coming;
     memory.evicted_from.reset();
 }
 
@@ -348,11 +349,12 @@ Verdict judge_down(Memory memory, const Situation& situation)
             is_stopping ? "starts as soon as it has stopped" : "is being started", true};
 }
 
-/// Returns true if the unit runs with another port, and nobody has to ask any more what it ran with
-/// before.
-bool is_made_up_for(const Group& group, const Loss& loss)
+/// Returns true if the unit runs with another port, or is started with one, and nobody has to ask
+/// any more what it ran with before.
+bool is_made_up_for(const Group& group, const Loss& loss, Action action)
 {
-    return group.require == Require::any && group.has_tied && !loss.may_be_held;
+    return group.require == Require::any && (group.has_tied || action == Action::start) &&
+           !loss.may_be_held;
 }
 
 auto find_appearance(std::vector<Member>& members, const Member& wanted)
@@ -415,8 +417,8 @@ std::vector<Member> members_after(const std::vector<Member>& before, bool was_up
         for (const auto& loss : group.lost) {
             const bool is_evicted =
                 verdict.memory.evicted_from && is_of(loss, *verdict.memory.evicted_from);
-            const bool is_settled = (loss.is_back || is_made_up_for(group, loss)) && !is_evicted &&
-                                    (!is_up || group.has_kept);
+            const bool is_settled = (loss.is_back || is_made_up_for(group, loss, verdict.action)) &&
+                                    !is_evicted && (!is_up || group.has_kept);
             // a run that rdmad sees late may have had it
             const bool began_with = removed(loss) != 0 && removed(loss) >= verdict.memory.began;
             if (is_settled || !(keeps_lost || !is_up || began_with ||

@@ -64,6 +64,7 @@ struct Loss {
     Member member;
     bool is_back = false;     ///< the port has returned since
     bool may_be_held = false; ///< its device is there, or waits for who has it open
+    bool came_late = false;   ///< after the start was asked for: the unit may have ended before
 };
 
 /// One binding of the unit.
@@ -86,6 +87,8 @@ struct Situation {
     uint64_t now_monotonic = 0; ///< CLOCK_MONOTONIC
     /// How the start that rdmad asked for ended (JobRemoved); empty: it has not.
     std::string job_result = {};
+    /// rdmad has asked for a start, and PID 1 is not done with it: a run that ended was another.
+    bool is_start_coming = false;
     /// rdmad has asked for a stop, and PID 1 is not done with it.
     bool is_stop_coming = false;
     /// A port went, and PID 1 may have yet to hear of that, and to stop the unit for it.
