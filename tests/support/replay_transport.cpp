@@ -266,7 +266,7 @@ Result<void> CapturedKernel::send(std::string_view message)
     const auto request = decode(message);
     const bool is_dump =
         request.command == RDMA_NLDEV_CMD_GET && (request.flags & NLM_F_DUMP) == NLM_F_DUMP;
-    if (request.index && returned_.contains(*request.index))
+    if (request.index && returned_.contains(*request.index) && !removed_.contains(*request.index))
         answer(returned(request));
     else if (request.command == RDMA_NLDEV_CMD_SET)
         answer(capture_.datagrams(rename(request)));
