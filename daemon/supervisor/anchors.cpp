@@ -293,13 +293,14 @@ void Anchors::drop_foreign()
         if (!parts)
             continue;
         const bool is_there = inventory_.has_node(parts->index, parts->node);
-        if (!is_there && !is_up)
+        const bool is_late = is_up && outlived.contains(name);
+        if (!is_there && !is_up) {
             manager_->cancel_anchor(name);
-        if (!is_there && is_up && !outlived.contains(name)) {
+        } else if (!is_there && !is_late) {
             outlived_.insert(name);
             note_failure();
         }
-        if (!is_there && !(is_up && outlived.contains(name)))
+        if (!is_there && !is_late)
             continue;
         members.push_back(name);
         // before its members, or it would stop the unit as nobody needs it

@@ -624,10 +624,12 @@ Group Supervisor::group_of(const std::string& name, const BoundUnit& unit,
     for (const auto& member : unit.record.members) {
         if (member.binding != binding)
             continue;
+        // one that came after the start was asked for may have been tied when the unit had stopped
         const bool came_late = member.is_unused && unit.record.memory.is_asked;
+        const bool is_tied = !member.anchor.empty() && !came_late;
         if (is_present([&](const Member& other) { return member.is_same_appearance(other); })) {
             group.has_kept = true;
-            group.has_tied = group.has_tied || (!member.anchor.empty() && !came_late);
+            group.has_tied = group.has_tied || is_tied;
         }
         if (!member.removed)
             continue;
@@ -636,7 +638,7 @@ Group Supervisor::group_of(const std::string& name, const BoundUnit& unit,
         });
         const bool may_be_held =
             inventory_.devices().contains(member.index) || events_.is_removing(member.index);
-        group.lost.push_back({member, is_back, may_be_held, came_late});
+        group.lost.push_back({member, is_back, may_be_held, is_tied});
     }
     // of a unit that is named by its port, each port has its own
     const bool is_fixed = std::find(file.units.begin(), file.units.end(), name) != file.units.end();

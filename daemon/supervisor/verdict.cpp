@@ -73,7 +73,7 @@ const Loss* culprit(const std::vector<Group>& groups, const Stop& stop)
             continue;
         const bool has_other =
             group.has_tied || std::any_of(lost.begin(), lost.end(), [&](const Loss& loss) {
-                return is_late(stop, loss) && !loss.came_late && !loss.member.anchor.empty();
+                return loss.was_tied && is_late(stop, loss);
             });
         if (group.require == Require::all || !has_other)
             return &*found;

@@ -64,7 +64,7 @@ struct Loss {
     Member member;
     bool is_back = false;     ///< the port has returned since
     bool may_be_held = false; ///< its device is there, or waits for who has it open
-    bool came_late = false;   ///< after the start was asked for: the unit may have ended before
+    bool was_tied = false;    ///< in time to keep PID 1 from stopping the unit, see has_tied
 };
 
 /// One binding of the unit.

@@ -44,12 +44,6 @@ UnitState down(const std::string& active_state = "inactive", uint64_t since = en
     return unit;
 }
 
-Member tied(Member member)
-{
-    member.anchor = "rdmad-a.service.slice";
-    return member;
-}
-
 Loss lost(Member member, uint64_t removed, bool is_back = false)
 {
     member.removed = removed;
@@ -420,16 +414,17 @@ TEST_CASE("a run that nobody saw ended with a port that the unit had no run with
     };
     const Loss early = lost(unused(port("b")), began - 1);
     const Loss in_time = lost(unused(port("a")), ended);
-    const Loss late = lost(tied(unused(port("c"))), ended + 1);
+    auto late = lost(unused(port("c")), ended + 1);
+    late.was_tied = true;
     CHECK(cause_of(look_at({in_time})) == Stop::Cause::unplug);
     CHECK(cause_of(look_at({early})) == Stop::Cause::other);
     CHECK(cause_of(look_at({late})) == Stop::Cause::other);
     // where one will do, what had gone before is no matter, and what was left is
     CHECK(cause_of(look_at({early, in_time}, Require::any)) == Stop::Cause::unplug);
     CHECK(cause_of(look_at({in_time, late}, Require::any)) == Stop::Cause::other);
-    // but for one that was tied after a start was asked for, which may have ended by then
+    // but for one that was tied too late
     auto too_late = late;
-    too_late.came_late = true;
+    too_late.was_tied = false;
     CHECK(cause_of(look_at({in_time, too_late}, Require::any)) == Stop::Cause::unplug);
     // of a start that rdmad asked for, too, though its port may go before it begins
     before.is_asked = true;
@@ -484,8 +479,9 @@ TEST_CASE("where one port would do, all that it ran with had to go", "[verdict]"
                      .is_anchored = true};
     };
     const Loss before = lost(port("a"), ended - 1);
-    const Loss after = lost(tied(port("b")), ended + 1);
     const Loss untied = lost(port("b"), ended + 1);
+    auto after = untied;
+    after.was_tied = true;
     CHECK(cause_of(look(of_running(), down(), {any({before}, false)})) == Stop::Cause::unplug);
     CHECK(cause_of(look(of_running(), down(), {any({before}, true)})) == Stop::Cause::other);
     CHECK(cause_of(look(of_running(), down(), {any({before, after}, false)})) ==
