@@ -25,6 +25,7 @@ Port port_of(const PortInfo& known, const sysfs::RdmaDevice& opened)
     Port port = {.number = known.port,
                  .link_type = known.link_type,
                  .guid = known.guid,
+                 .has_guid = known.guid.has_value(),
                  .state = std::string(state_name(known.state)),
                  .netdev = known.netdev.value_or(""),
                  .netdev_index = known.netdev_index.value_or(0)};
@@ -32,6 +33,21 @@ Port port_of(const PortInfo& known, const sysfs::RdmaDevice& opened)
     if (known.link_type == naming::LinkType::roce && port.state == "active")
         port.has_address = opened.has_address(known.port);
     return port;
+}
+
+/// A port that has no GUID at the moment gets another one, or is on its way out: what lives with it
+/// does so until that is known.
+void keep_identity(Port& port, const std::vector<Port>& before)
+{
+    const auto known = std::find_if(before.begin(), before.end(),
+                                    [&](const Port& other) { return other.number == port.number; });
+    if (port.has_guid || known == before.end() || !known->guid)
+        return;
+    port.guid = known->guid;
+    if (!port.netdev.empty())
+        return;
+    port.netdev = known->netdev;
+    port.netdev_index = known->netdev_index;
 }
 
 Device device_of(const Snapshot& snapshot)
@@ -282,13 +298,15 @@ bool Inventory::is_outdated(const Record& record, const Device& device)
             return false;
         // that of a port that keeps its GUID may have gone into another network namespace
         const auto netdev = place < netdevs.size() ? netdevs[place] : std::string_view();
+        const auto known = guids.empty() ? std::nullopt : text::parse_hex_u64(guids[place]);
+        place++;
+        if (port.guid && !port.has_guid)
+            continue;
         if ((port.guid || !port.netdev.empty()) &&
             (netdev.empty() ? "-" : netdev) != netdev_word(port.netdev))
             return true;
-        const auto known = guids.empty() ? std::nullopt : text::parse_hex_u64(guids[place]);
         if (port.guid && known != port.guid)
             return true;
-        place++;
     }
     return false;
 }
@@ -299,9 +317,14 @@ Result<std::optional<Device>> Inventory::look_at(uint32_t index)
     if (!snapshot || !*snapshot)
         return missing(snapshot);
     auto device = device_of(**snapshot);
-    // one that hangs on nothing has its driver's name with ib_uverbs only: it is the same without
-    if (const auto before = devices_.find(index); device.driver.empty() && before != devices_.end())
-        device.driver = before->second.driver;
+    if (const auto before = devices_.find(index); before != devices_.end()) {
+        // one that hangs on nothing has its driver's name with ib_uverbs only: it is the same
+        // without
+        if (device.driver.empty())
+            device.driver = before->second.driver;
+        for (auto& port : device.ports)
+            keep_identity(port, before->second.ports);
+    }
     const auto nodes = nodes_.find(index);
     if (nodes == nodes_.end())
         return device;
@@ -348,6 +371,12 @@ bool Inventory::has_node(uint32_t index, std::string_view node) const
                        [&](const Port& port) { return is_it(port.umad) || is_it(port.issm); });
 }
 
+bool Inventory::has_node(std::string_view node) const
+{
+    return std::any_of(devices_.begin(), devices_.end(),
+                       [&](const auto& device) { return has_node(device.first, node); });
+}
+
 /// A VLAN, bond or bridge is of what is below it: its addresses are in the GID tables there.
 bool Inventory::is_concerned(const std::string& netdev, uint32_t netdev_index) const
 {
@@ -365,7 +394,7 @@ bool Inventory::is_concerned(const std::string& netdev, uint32_t netdev_index) c
 bool Inventory::lacks_netdev() const
 {
     const auto lacks = [](const Port& port) {
-        return port.link_type == naming::LinkType::roce && port.netdev.empty();
+        return port.link_type == naming::LinkType::roce && (port.netdev.empty() || !port.has_guid);
     };
     return std::any_of(devices_.begin(), devices_.end(), [&](const auto& entry) {
         return std::any_of(entry.second.ports.begin(), entry.second.ports.end(), lacks);

@@ -25,11 +25,12 @@ struct NodeRef {
 struct Port {
     uint32_t number = 0;
     naming::LinkType link_type = naming::LinkType::unknown;
-    std::optional<uint64_t> guid = {};
-    std::string state = {};  ///< "active"; empty: the kernel did not say
-    bool has_address = true; ///< RoCE: the GID table has one; others need none
-    std::string netdev = {};
-    uint32_t netdev_index = 0; ///< of that; 0: there is none
+    std::optional<uint64_t> guid = {}; ///< the last that it had
+    bool has_guid = false;             ///< now: the kernel takes one away before it gives another
+    std::string state = {};            ///< "active"; empty: the kernel did not say
+    bool has_address = true;           ///< RoCE: the GID table has one; others need none
+    std::string netdev = {};           ///< without a GUID, the last that it had
+    uint32_t netdev_index = 0;         ///< of that; 0: there is none
     std::optional<NodeRef> umad = {};
     std::optional<NodeRef> issm = {};
 

@@ -123,10 +123,12 @@ TEST_CASE("the first event of a device adds it, as the kernel and sysfs have it"
                                   .ports = {{.number = 1,
                                              .link_type = naming::LinkType::infiniband,
                                              .guid = 0x0002c90300000a01,
+                                             .has_guid = true,
                                              .state = "active"},
                                             {.number = 2,
                                              .link_type = naming::LinkType::roce,
                                              .guid = 0x0002c9fffe000a02,
+                                             .has_guid = true,
                                              .state = "active",
                                              .has_address = false,
                                              .netdev = "dummy0",
@@ -386,6 +388,25 @@ TEST_CASE("udev's record of a node is outdated if the port GUID is another since
     CHECK(bench.inventory.outdated() == Outdated{{0, {"mixed"}}});
     bench.inventory.handle(recorded(of_device("change", "mixed", 0), new_guids, all_netdevs));
     CHECK(bench.inventory.outdated().empty());
+}
+
+TEST_CASE("a port without a GUID or network device of now is told with the last one", "[inventory]")
+{
+    RecordedBench bench;
+    const auto before = bench.device(0).ports[1];
+    bench.change_guid("0000:0000:0000:0000:0000:0000:0000:0000");
+    auto kept = before;
+    kept.has_guid = false;
+    CHECK(bench.device(0).ports[1] == kept);
+    CHECK(bench.inventory.lacks_netdev());
+    // the kernel does not tell of it any more, either
+    bench.kernel.hide_netdev(0, 2);
+    must(bench.inventory.refresh(0));
+    CHECK(bench.device(0).ports[1] == kept);
+    CHECK(bench.inventory.outdated().empty());
+    bench.change_guid("fe80:0000:0000:0000:0002:c9ff:fe00:0b02");
+    CHECK(bench.device(0).ports[1].guid == UINT64_C(0x0002c9fffe000b02));
+    CHECK(bench.device(0).ports[1].netdev == "");
 }
 
 TEST_CASE("a GUID that is back makes no record outdated, nor does one that is gone", "[inventory]")
