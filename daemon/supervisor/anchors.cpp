@@ -165,11 +165,15 @@ void Anchors::keep(const std::string& unit, Tied& tied)
         .name = name, .description = unit + " is bound to RDMA ports", .unit = unit};
     manager_->start_anchor(keeper, [this, unit](const Result<void>& outcome) {
         const auto found = units_.find(unit);
+        if (outcome)
+            told_.erase(systemd::keeper_name(unit));
         if (outcome || found == units_.end())
             return;
         found->second.is_kept = false;
         note_failure();
-        log::warning(log::id::anchor_failed, outcome.error().message(), {{log::field::unit, unit}});
+        if (told_.insert(systemd::keeper_name(unit)).second)
+            log::warning(log::id::anchor_failed, outcome.error().message(),
+                         {{log::field::unit, unit}});
     });
 }
 
@@ -277,8 +281,8 @@ void Anchors::untie(const std::string& unit, Tied& tied, const std::set<std::str
 }
 
 /// Where the node has gone, PID 1 is about to stop anchor and unit, and would forget the unit if it
-/// lost the anchor before. One that it has at the next look, too, was made too late: it stands on
-/// the node that came after.
+/// lost the anchor before, however far udev is behind. One that PID 1 has at the next look, too,
+/// after udev was done with a later node of that name, was made too late: it stands on that node.
 void Anchors::drop_foreign()
 {
     if (unclaimed_.empty())
@@ -290,14 +294,18 @@ void Anchors::drop_foreign()
         const auto parts = systemd::parse_anchor_name(name);
         if (!parts && name.ends_with(systemd::keeper_suffix))
             members.push_back(name);
-        if (!parts)
+        // whose it is will be known when the kernel answers
+        if (parts && inventory_.unanswered().contains(parts->index))
+            unclaimed_.emplace(name, is_up);
+        if (!parts || unclaimed_.contains(name))
             continue;
         const bool is_there = inventory_.has_node(parts->index, parts->node);
         const bool is_late = is_up && outlived.contains(name);
         if (!is_there && !is_up) {
             manager_->cancel_anchor(name);
         } else if (!is_there && !is_late) {
-            outlived_.insert(name);
+            if (inventory_.has_node(parts->node))
+                outlived_.insert(name);
             note_failure();
         }
         if (!is_there && !is_late)
