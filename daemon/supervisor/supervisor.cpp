@@ -19,6 +19,12 @@ bool has_specifier(const std::string& unit)
     return unit.find('%') != std::string::npos;
 }
 
+/// Returns true if nobody knows whether PID 1 got the call: the next state of the unit tells.
+bool is_lost_on_its_way(const Error& error)
+{
+    return error.code == ETIMEDOUT || error.code == ECONNRESET;
+}
+
 } // namespace
 
 Supervisor::Supervisor(const Inventory& inventory, const Bindings& bindings, config::Facts host,
@@ -218,7 +224,8 @@ void Supervisor::on_anchors(const systemd::Orders::Anchors& existing)
         for (const auto& member : unit.record.members) {
             // one that came up as an earlier rdmad ended is in no record
             const auto anchor = member.anchor.empty() ? anchors_.name(name, member) : member.anchor;
-            if (existing.contains(anchor) && !inventory_.has_node(member.index, member.node))
+            if (existing.contains(anchor) && !is_unknown(member) &&
+                !inventory_.has_node(member.index, member.node))
                 anchors_.expect_end(name, anchor);
         }
         if (unit.is_behind || anchors_.is_ending(name))
@@ -270,11 +277,13 @@ void Supervisor::forget_asked(BoundUnit& unit)
     unit.start = unit.stop = {};
     unit.coming_result.clear();
     unit.job_result.clear();
+    const auto before = unit.record;
     // a stop that did not get there
     if (unit.state && unit.state->is_up() && !unit.state->has_job)
         unit.record.memory.evicted_from.reset();
     if (unit.state && !unit.state->is_up())
         unit.record.memory.is_asked = false;
+    unit.is_unwritten = unit.is_unwritten || unit.record != before;
 }
 
 void Supervisor::on_unit(const std::string& unit, const systemd::UnitState& state)
@@ -363,7 +372,10 @@ void Supervisor::stop_misnamed(const std::set<std::string>& names)
         if (record.memory.was_up)
             record.memory.evicted_from = record.members.empty() ? Member() : record.members.front();
         remember(name, found->second, std::move(record));
-        manager_->stop(name, [](const auto&) {});
+        manager_->stop(name, [this, name](const Result<uint32_t>& job) {
+            if (!job)
+                on_no_stop(name, job.error());
+        });
     }
 }
 
@@ -462,10 +474,24 @@ void Supervisor::evict(const std::string& name, BoundUnit& unit, const Member& f
         found->second.stop.is_sent = false;
         if (job)
             found->second.stop.number = *job;
-        // of one that is lost on its way nobody knows: the next state of the unit tells
-        else if (job.error().code != ETIMEDOUT && job.error().code != ECONNRESET)
-            spare(name, found->second, job.error().context);
+        else
+            on_no_stop(name, job.error());
     });
+}
+
+/// PID 1 did not say that it stops the unit.
+void Supervisor::on_no_stop(const std::string& name, const Error& error)
+{
+    const auto found = units_.find(name);
+    if (found == units_.end()) {
+        log::warning(log::id::systemd_trouble, name + " was not stopped: " + error.context,
+                     {{log::field::unit, name}});
+    } else if (is_lost_on_its_way(error)) {
+        found->second.state.reset();
+        manager_->refresh(name);
+    } else {
+        spare(name, found->second, error.context);
+    }
 }
 
 /// Its stop came to nothing.
@@ -585,16 +611,21 @@ void Supervisor::end_members(const std::string& name, BoundUnit& unit, const Has
     remember(name, unit, std::move(record));
 }
 
-/// One that is there and does not match any more has not gone. Of a device that was never seen, and
-/// that the kernel does not tell of, nobody knows.
+/// Of a device that was never seen, and that the kernel does not tell of, nobody knows.
+bool Supervisor::is_unknown(const Member& member) const
+{
+    return !inventory_.devices().contains(member.index) &&
+           inventory_.unanswered().contains(member.index);
+}
+
+/// One that is there and does not match any more has not gone.
 void Supervisor::note_departures(const std::string& name, BoundUnit& unit)
 {
     end_members(name, unit, [this](const Member& member) {
         // there again, as another one, and what happened between was lost
         if (inventory_.has_node(member.index, member.node))
             return !member.anchor.empty() && departures_.when(member.index, member.node) != 0;
-        return inventory_.devices().contains(member.index) ||
-               !inventory_.unanswered().contains(member.index);
+        return !is_unknown(member);
     });
 }
 
@@ -650,13 +681,15 @@ Group Supervisor::group_of(const std::string& name, const BoundUnit& unit,
 
 void Supervisor::remember(const std::string& name, BoundUnit& unit, UnitRecord record)
 {
-    if (record == unit.record)
+    if (record == unit.record && !unit.is_unwritten)
         return;
     is_sweep_due_ = true;
     unit.record = std::move(record);
-    if (auto outcome = records_.write(name, unit.record); !outcome)
+    auto outcome = records_.write(name, unit.record);
+    if (!outcome && !unit.is_unwritten)
         log::warning(log::id::device_trouble, outcome.error().message(),
                      {{log::field::unit, name}});
+    unit.is_unwritten = !outcome;
 }
 
 void Supervisor::tell(const std::string& name, const BoundUnit& unit, const Memory& before) const
@@ -706,8 +739,7 @@ void Supervisor::act(const std::string& name, BoundUnit& unit, Action action)
         }
         log::warning(log::id::start_failed, name + " was not started: " + job.error().context,
                      {{log::field::unit, name}});
-        // whether one that is lost on its way got there, the next state of the unit tells
-        if (job.error().code == ETIMEDOUT || job.error().code == ECONNRESET)
+        if (is_lost_on_its_way(job.error()))
             found->second.state.reset();
         else
             found->second.coming_result = "refused";

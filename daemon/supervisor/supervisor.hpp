@@ -38,6 +38,7 @@ struct BoundUnit {
     /// A node that it was tied to went, and PID 1 has yet to say what became of the unit.
     bool is_behind = false;
     UnitRecord record = {};
+    bool is_unwritten = false;                    ///< the file has an older one
     std::optional<systemd::UnitState> state = {}; ///< none: PID 1 has not said it yet
     std::string reason = "systemd has not answered yet";
     OrderedJob start = {};
@@ -141,6 +142,7 @@ private:
     static void forget_asked(BoundUnit& unit);
     void mark(const std::string& unit);
     void on_anchors(const systemd::Orders::Anchors& existing);
+    [[nodiscard]] bool is_unknown(const Member& member) const;
     void end_members(const std::string& name, BoundUnit& unit, const HasGone& has_gone);
     void note_departures(const std::string& name, BoundUnit& unit);
     void expect_end(const std::string& name, BoundUnit& unit);
@@ -152,6 +154,7 @@ private:
     void wake_later_stages(const BoundUnit& unit);
     [[nodiscard]] bool is_drained(const BoundUnit& unit, uint32_t index, bool was_asked) const;
     bool stop_for(const std::string& name, BoundUnit& unit, uint32_t index, int& asked);
+    void on_no_stop(const std::string& name, const Error& error);
     void spare(const std::string& name, BoundUnit& unit, const std::string& why);
     void evict(const std::string& name, BoundUnit& unit, const Member& from);
     void stop_misnamed(const std::set<std::string>& names);
