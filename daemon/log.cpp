@@ -30,9 +30,15 @@ void write(int priority, std::string_view message_id, const std::string& text, c
                                       "SYSLOG_IDENTIFIER=rdmad"};
     if (!message_id.empty())
         lines.push_back("MESSAGE_ID=" + std::string(message_id));
-    for (const auto& [name, value] : fields)
+    const auto add = [&](std::string_view name, const std::string& value) {
         if (!value.empty())
             lines.push_back(std::string(name) + "=" + text::escape_terminal(value));
+    };
+    for (const auto& [name, value] : fields) {
+        add(name, value);
+        if (name == field::unit)
+            add(field::unit_of_pid1, value);
+    }
     std::vector<iovec> parts;
     for (auto& line : lines)
         parts.push_back({line.data(), line.size()});

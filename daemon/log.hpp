@@ -20,6 +20,8 @@ namespace field {
 /// "systemctl status" and "journalctl -u" of the unit show the message (add_matches_for_unit(),
 /// src/shared/logs-show.c).
 constexpr std::string_view unit = "OBJECT_SYSTEMD_UNIT";
+/// Written beside it: the field by which PID 1 says the same, for those who look for that.
+constexpr std::string_view unit_of_pid1 = "UNIT";
 constexpr std::string_view device = "RDMA_DEVICE";
 constexpr std::string_view index = "RDMA_INDEX";
 constexpr std::string_view port = "RDMA_PORT";

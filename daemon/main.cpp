@@ -6,6 +6,7 @@
 #include <csignal>
 #include <sys/stat.h>
 #include <systemd/sd-daemon.h>
+#include <unistd.h>
 
 namespace rdmad {
 
@@ -80,6 +81,8 @@ Result<int> run()
     (void)sd_notify(0, "READY=1");
     const int code = sd_event_loop(event.get());
     (void)sd_notify(0, "STOPPING=1");
+    // as the unit has it done, of which systemd knows nothing any more where it was masked
+    (void)unlink("/run/rdmad/watches");
     return code;
 }
 
