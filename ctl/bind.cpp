@@ -66,6 +66,8 @@ Answer<void> look_at_effect(Client& client, const BindRequest& request, Bound& b
     auto effect = ask_effect(client, bound.file.name);
     if (!effect)
         return as_told(effect);
+    if (const auto problem = problem_of(*effect, bound.file.path); !problem.empty())
+        return failed(problem);
     warn_of_guids(client, request, *effect);
     bound.others = effect->others;
     bound.effect = std::move(*effect);
@@ -111,7 +113,7 @@ Answer<int> write(const Common& common, const BindRequest& request, const std::s
     bound.is_new = *put != BindingStore::Put::same;
     if (common.asks_rdmad()) {
         auto announced = announce(common, request, bound);
-        if (!announced && announced.error().kind != Complaint::Kind::unreachable)
+        if (!announced && !does_not_run(announced.error()))
             return failed(bound.file.path + " is written, but " + announced.error().text);
         if (!announced)
             warn(announced.error().text);

@@ -86,11 +86,22 @@ Effect effect_of(const Bindings& bindings, const std::string& name)
         if (binding.name == name) {
             effect.matches = binding.matches;
             effect.missing = binding.missing;
+            effect.path = binding.path;
+            effect.problems = binding.problems;
         } else if (others.contains(binding.name)) {
             effect.others.push_back(binding.path);
         }
     }
     return effect;
+}
+
+std::string problem_of(const Effect& effect, const std::string& path)
+{
+    if (effect.path.empty())
+        return "rdmad does not use it: an empty file or a link to /dev/null of that name masks it";
+    if (!path.ends_with(effect.path))
+        return "rdmad reads " + effect.path + " in its place";
+    return effect.problems.empty() ? "" : "it binds nothing: " + effect.problems.front();
 }
 
 bool is_under_way(const Effect& effect)

@@ -15,10 +15,16 @@ struct Effect {
     std::vector<std::string> missing = {}; ///< GUIDs that the file names and that nothing has
     std::vector<Unit> units = {};          ///< those that it binds now
     std::vector<std::string> others = {};  ///< paths of other files that bind one of them
+    std::string path = {};                 ///< of the file that rdmad reads; empty: none
+    std::vector<std::string> problems = {};
 };
 
 /// Of the file that has this name.
 [[nodiscard]] Effect effect_of(const Bindings& bindings, const std::string& name);
+
+/// Returns why the file that was written to path binds nothing, or nothing. The path may begin with
+/// a root of which rdmad knows nothing.
+[[nodiscard]] std::string problem_of(const Effect& effect, const std::string& path);
 
 /// Whether rdmad still asks systemd for a unit, ties it or starts it: soon it says more.
 [[nodiscard]] bool is_under_way(const Effect& effect);

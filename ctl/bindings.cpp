@@ -57,7 +57,14 @@ Answer<int> bindings(const Common& common)
         return finish(to_line({{"bindings", std::move(all->raw["bindings"])}}));
     auto style = style_of_output();
     style.has_legend = common.has_legend;
-    return finish(layout(table_of(all->value.bindings), style) + problems_of(all->value.bindings));
+    const auto& known = all->value.bindings;
+    // those who leave out the headings read the lines by program
+    if (!style.has_legend)
+        for (const auto& binding : known)
+            for (const auto& problem : binding.problems)
+                warn(problem);
+    return finish(layout(table_of(known), style) +
+                  (style.has_legend ? problems_of(known) : std::string()));
 }
 
 } // namespace rdmad::ctl

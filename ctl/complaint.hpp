@@ -34,6 +34,14 @@ struct [[nodiscard]] Complaint {
     nlohmann::json parameters = {}; ///< of that error
 };
 
+/// Returns true if rdmad cannot have got a request: systemd takes connections for it, and breaks
+/// them where it must not start it.
+[[nodiscard]] inline bool does_not_run(const Complaint& complaint)
+{
+    return complaint.kind == Complaint::Kind::unreachable ||
+           complaint.kind == Complaint::Kind::hung_up;
+}
+
 /// A value, or why there is none.
 template <typename T>
 using Answer = tl::expected<T, Complaint>;

@@ -101,12 +101,11 @@ Answer<void> untie_all()
 Answer<void> have_all_untied(const Common& common)
 {
     auto client = connect(common);
-    if (!client && client.error().kind == Complaint::Kind::unreachable && !common.is_socket_given)
+    auto told = client ? ask_reload(*client) : as_told(client);
+    if (!told && does_not_run(told.error()) && !common.is_socket_given)
         return untie_all();
-    if (!client)
-        return as_told(client);
-    if (auto problems = ask_reload(*client); !problems)
-        return as_told(problems);
+    if (!told)
+        return as_told(told);
     return {};
 }
 
@@ -142,7 +141,7 @@ Answer<int> unbind(const Common& common, const std::string& word)
     Unbound unbound{.removed = std::move(*removed)};
     if (common.asks_rdmad()) {
         auto told = tell_rdmad(common, unit, unbound);
-        if (!told && (told.error().kind != Complaint::Kind::unreachable))
+        if (!told && !does_not_run(told.error()))
             return failed((unbound.removed.empty()
                                ? ""
                                : "removed " + join(unbound.removed, ", ") + ", but ") +

@@ -480,6 +480,9 @@ class Status(Case):
                 self.check_error(run(server, 'status', hostile), FAILED, 'is no RDMA device')
 
 
+BROKEN = binding('60-x.binding', units=[], matches=[], problems=['/etc/rdmad/binding.d/60-x.binding:3: Unit: is wrong'])
+
+
 class BindingsTable(Case):
     def test_table_and_problems(self):
         broken = binding('60-x.binding', units=[], matches=[], problems=['/etc/rdmad/binding.d/60-x.binding:3: Unit: is\x1b wrong'])
@@ -504,6 +507,12 @@ class BindingsTable(Case):
         with Server() as server:
             self.assertEqual(self.document(run(server, 'bindings', '--json')), {'bindings': [binding()]})
             self.assertEqual(len(self.check(run(server, 'bindings', '--no-legend'), FINE).splitlines()), 1)
+
+    def test_without_headings_mistakes_are_not_among_the_lines(self):
+        with Server(Bindings_List=lambda _: {'bindings': [binding(), BROKEN], 'units': []}) as server:
+            result = run(server, 'bindings', '--no-legend')
+        self.assertEqual(len(result.stdout.splitlines()), 2)
+        self.check_error(result, FINE, BROKEN['problems'][0])
 
 
 RUNTIME = '# Made by rdmad for this boot: rdmactl bind --runtime\n[Match]\nDevice=*\n[Binding]\nUnit={}.service\n'
@@ -663,7 +672,8 @@ class Files(Case):
         self.assertEqual(len(self.files()), 1)
 
     def test_problems_of_other_files_are_told(self):
-        with Server(Bindings_Reload=lambda _: {'problems': ['x.binding:1: bad']}) as server:
+        with self.matching('mlx5_0/1') as server:
+            server.answers['Bindings.Reload'] = lambda _: {'problems': ['x.binding:1: bad']}
             self.check_error(self.ctl(server, 'bind', 'srp', '--device=mlx5_0'), FINE, 'x.binding:1: bad')
 
     def test_what_cannot_be_bound(self):
@@ -705,11 +715,33 @@ class Files(Case):
 
     def test_runtime(self):
         added = {'name': '50-srp.binding', 'path': '/run/rdmad/binding.d/50-srp.binding'}
-        with Server(Bindings_Add=lambda _: added) as server:
+        known = {'bindings': [binding(**added)], 'units': [unit()]}
+        with Server(Bindings_Add=lambda _: added, Bindings_List=lambda _: known) as server:
             text = self.check(run(server, 'bind', 'srp', '--runtime', '--port-guid=0x' + PORT_1, '--netdev=ib0', '--wait-for=active'), FINE)
             self.assertEqual(server.called('Bindings.Add'),
                              [{'unit': 'srp.service', 'portGuid': PORT_1, 'netdev': 'ib0', 'waitFor': 'active'}])
         self.assertIn('srp.service now lives with mlx5_0/1 (/run/rdmad/binding.d/50-srp.binding)', text)
+
+    def test_a_file_that_has_no_effect(self):
+        added = {'name': '50-srp.binding', 'path': '/run/rdmad/binding.d/50-srp.binding'}
+        problem = '/etc/rdmad/binding.d/50-srp.binding.d/a.conf:1: Nonsense: there is no such key'
+        for bindings, words in (([binding()], ['rdmad reads /etc/rdmad/binding.d/50-srp.binding in its place']),
+                                ([], ['does not use it', 'masks it']),
+                                ([binding(**added, units=[], matches=[], problems=[problem])], ['it binds nothing', problem])):
+            known = {'bindings': bindings, 'units': [unit()]}
+            with Server(Bindings_Add=lambda _: added, Bindings_List=lambda _: known) as server:
+                self.check_error(run(server, 'bind', 'srp', '--runtime', '--device=x'), FAILED, added['path'] + ' is written, but', *words)
+
+    def test_systemd_may_not_start_rdmad(self):
+        def hang_up(_):
+            return b''
+        with Server(Bindings_Reload=hang_up) as server:
+            result = self.ctl(server, 'bind', 'srp', '--device=mlx5_0')
+            self.check_error(result, FINE, 'the connection to rdmad broke')
+            self.assertIn(b'when rdmad runs', result.stdout)
+            self.assertEqual(len(self.files()), 1)
+            self.check_error(self.ctl(server, 'unbind', 'srp'), FINE, 'the connection to rdmad broke')
+            self.assertEqual(self.files(), [])
 
     def test_runtime_is_refused(self):
         for error, parameters, word in (('io.rdmad.Bindings.InvalidBinding', {'reason': 'no such thing'}, 'no such thing'),
@@ -1400,6 +1432,10 @@ class Completion(Case):
             self.assertEqual(self.complete(server, 'bind', 'a', '--netdev', '='), ['eth0'])
             self.assertEqual(self.complete(server, 'bind', 'a', '--node-guid', '='), [SIW['nodeGuid'], NODE])
             self.assertEqual(self.complete(server, '--root', '/', 'wait', 'x', '--for', 'a'), ['absent', 'active'])
+
+    def test_files_with_mistakes_are_not_offered(self):
+        with Server(Bindings_List=lambda _: {'bindings': [BROKEN, binding()], 'units': [unit()]}) as server:
+            self.assertEqual(self.complete(server, 'unbind', ''), ['srp.service'])
 
     def test_names_are_not_run(self):
         with tempfile.TemporaryDirectory() as folder:

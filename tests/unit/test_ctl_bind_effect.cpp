@@ -44,10 +44,11 @@ TEST_CASE("what a file brings about is picked from what rdmad says", "[bind_effe
 {
     const Unit both = {.name = "a.service", .bindings = {"10-x.binding", ours}};
     const Unit foreign = {.name = "b.service", .bindings = {"20-y.binding"}};
-    const Bindings all = {.bindings = {{.name = "10-x.binding", .path = "/etc/x"},
-                                       {.name = "20-y.binding", .path = "/etc/y"},
-                                       {.name = ours, .matches = {"m/1"}, .missing = {"g"}}},
-                          .units = {both, foreign}};
+    const Bindings all = {
+        .bindings = {{.name = "10-x.binding", .path = "/etc/x"},
+                     {.name = "20-y.binding", .path = "/etc/y"},
+                     {.name = ours, .path = "/run/x", .matches = {"m/1"}, .missing = {"g"}}},
+        .units = {both, foreign}};
     const auto effect = effect_of(all, ours);
     CHECK(effect.matches == Words{"m/1"});
     CHECK(effect.missing == Words{"g"});
@@ -55,6 +56,18 @@ TEST_CASE("what a file brings about is picked from what rdmad says", "[bind_effe
     CHECK(effect.units[0].name == "a.service");
     CHECK(effect.others == Words{"/etc/x"});
     CHECK(effect_of(all, "none").units.empty());
+    CHECK(problem_of(effect, "/run/x") == "");
+    CHECK(problem_of(effect, "/root/run/x") == "");
+    CHECK(problem_of(effect, "/etc/x") == "rdmad reads /run/x in its place");
+    CHECK(problem_of(effect_of(all, "none"), "/etc/none") ==
+          "rdmad does not use it: an empty file or a link to /dev/null of that name masks it");
+}
+
+TEST_CASE("a file that binds nothing for a mistake is told with it", "[bind_effect]")
+{
+    const Bindings all = {
+        .bindings = {{.name = ours, .path = "/etc/x", .problems = {"/etc/x.d/a.conf:1: no", "b"}}}};
+    CHECK(problem_of(effect_of(all, ours), "/etc/x") == "it binds nothing: /etc/x.d/a.conf:1: no");
 }
 
 TEST_CASE("rdmad needs a moment for what it is about to do", "[bind_effect]")
