@@ -42,6 +42,18 @@ def the_alias_of_rdma_core_stays_beside_ours(suite):
                       l.run('ls /dev/infiniband/*'))
 
 
+def an_alias_that_another_rule_assigns_stays_beside_ours_where_devices_are_named(suite):
+    """Between our rule that names and the one that makes links."""
+    with lab(suite) as l:
+        l.run('/usr/lib/udev/rdma_id --naming enable')
+        l.vm.put('SUBSYSTEM=="infiniband_verbs", KERNEL=="uverbs*", ENV{SYSTEMD_ALIAS}="/theirs/%k"\n', '/etc/udev/rules.d/60-other.rules')
+        l.run('udevadm control --reload')
+        l.plug(1, 'proto=ib guid=0002c90300000a00')
+        alias = l.properties('/dev/infiniband/uverbs0')['SYSTEMD_ALIAS']
+        l.expect('aliases', set(alias.split()), {'/theirs/uverbs0', '/rdma/0002c90300000a01/uverbs'})
+        l.until('unit of our alias', lambda: l.show('rdma-0002c90300000a01-uverbs.device', 'ActiveState') == 'active')
+
+
 def a_drop_in_counts_for_all_units_by_guid(suite):
     with lab(suite) as l:
         l.counted('watch')
