@@ -98,9 +98,10 @@ def its_interfaces_work_with_varlinkctl(suite):
         socket = '/run/rdmad/io.rdmad'
         l.plug(1, ADAPTER)
         info = l.run(f'varlinkctl info {socket}')
-        for interface in ('io.rdmad.Devices', 'io.rdmad.Bindings', 'org.varlink.service'):
+        interfaces = ('io.rdmad.Devices', 'io.rdmad.Bindings', 'io.rdmad.Lifecycle', 'org.varlink.service')
+        for interface in interfaces:
             l.expect_true(f'{interface} is listed', interface in info, info)
-        for interface in ('io.rdmad.Devices', 'io.rdmad.Bindings'):
+        for interface in interfaces:
             shown = l.run(f'varlinkctl introspect {socket} {interface}')
             l.expect_true('the description is understood', f'interface {interface}' in shown, shown)
         listed = json.loads(l.run(f'varlinkctl call --json=short {socket} io.rdmad.Devices.List {{}}'))
