@@ -432,6 +432,12 @@ def where_rdmad_is_disabled_services_run_on_and_unbind_all_unties_them(suite):
         l.plug(1, ADAPTER)
         l.until_states(_all(services, 'active'))
         l.until('one is tied', lambda: len(l.anchors()) == 1)
+        # masked behind a socket that takes connections, which systemd breaks then
+        l.expect('mark that ready ports are watched', l.run('ls /run/rdmad/watches'), '/run/rdmad/watches')
+        l.run('systemctl mask -q --now rdmad.service 2>&1')
+        l.expect('mark that ready ports are watched', l.vm.code('test -e /run/rdmad/watches'), 1)
+        l.run('rdmactl unbind --all 2>&1', check=False)
+        l.expect('slices', l.run('systemctl list-units --plain --no-legend "rdmad-*.slice"'), '')
 
 
 def rdmad_ends_when_there_is_nothing_to_do_and_the_next_client_or_device_starts_it(suite):

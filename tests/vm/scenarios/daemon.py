@@ -172,8 +172,8 @@ def its_sandbox_is_tight_and_its_messages_explain_themselves(suite):
         l.run('journalctl --update-catalog')
         told = l.until('the message', lambda: l.run('journalctl -b -t rdmad -o json MESSAGE_ID=6d84e47e39fa42f9aacc0c55c6b19705'))
         message = json.loads(told.splitlines()[0])
-        l.expect('fields', {key: message.get(key) for key in ('RDMA_PORT_GUID', 'RDMA_CAUSE', 'OBJECT_SYSTEMD_UNIT', 'RDMA_INDEX')},
-                 {'RDMA_PORT_GUID': A, 'RDMA_CAUSE': 'unplug', 'OBJECT_SYSTEMD_UNIT': 'bound.service', 'RDMA_INDEX': '0'})
+        l.expect('fields', {key: message.get(key) for key in ('RDMA_PORT_GUID', 'RDMA_CAUSE', 'OBJECT_SYSTEMD_UNIT', 'UNIT', 'RDMA_INDEX')},
+                 {'RDMA_PORT_GUID': A, 'RDMA_CAUSE': 'unplug', 'OBJECT_SYSTEMD_UNIT': 'bound.service', 'UNIT': 'bound.service', 'RDMA_INDEX': '0'})
         l.expect_true('status of the unit shows it', 'went' in l.run('systemctl status bound.service', check=False))
         l.expect_true('the catalog explains it', 'rdmactl status bound.service' in l.run('journalctl -b -x -t rdmad'))
         return [f'exposure {exposure}']
