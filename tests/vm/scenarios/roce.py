@@ -149,3 +149,26 @@ def properties_follow_a_network_device_that_is_renamed(suite):
         l.run(f'ip link set {_netdev_in_slot(l, 1)} name other0; udevadm settle')
         l.expect('its name', _netdev_in_slot(l, 1), 'other0')
         _expect_facts(l, 1, 'after a rename')
+
+
+def a_service_stops_with_the_network_device_of_a_software_port_and_starts_with_the_next(suite):
+    """The kernel empties the GID table, and forgets the network device, before it removes the RDMA device."""
+    make = ('ip link add net0 type dummy; ip link set net0 address 02:00:00:00:0a:01; ip link set net0 up; udevadm settle; '
+            'rdma link add soft0 type rxe netdev net0')
+    with lab(suite, setup='modprobe -a ib_umad ib_uverbs rdma_rxe dummy') as l:
+        names = ['guid', 'netdev', 'each']
+        for name in names[:2]:
+            l.counted(name)
+        l.counted('each@')
+        l.bind('50-guid', 'PortGUID=000000fffe000a01', 'Unit=guid.service')
+        l.bind('50-netdev', 'NetDev=net0', 'Unit=netdev.service')
+        l.bind('50-each', 'Driver=rdma_rxe', 'Unit=each@%g.service')
+        services = ['guid.service', 'netdev.service', 'each@000000fffe000a01.service']
+        l.reload_bindings()
+        for _ in range(3):
+            l.run(make)
+            l.until_states({service: 'active' for service in services})
+            l.run('ip link del net0')
+            l.until_states({service: 'inactive' for service in services})
+            l.settle()
+            l.expect('anchors', l.anchors(), set())
