@@ -16,6 +16,9 @@
 // PID 1 and rdmad each have a queue of what they were told and have not read yet. Once all have
 // read everything, what runs follows from what happened, and from nothing that rdmad believes.
 //
+// rdmad dies between two steps, or before or after anything that it asks PID 1 for: wherever it is,
+// what it has on disk and has asked for suffices for the next one.
+//
 // Where an order of rdmad's and an administrator's cross, or rdmad was dead for what counts, no
 // outcome is right or wrong: Wanted::unknown.
 
@@ -243,6 +246,8 @@ private:
     std::set<std::string> devices_;
 };
 
+struct Death {};
+
 /// rdmad's side of the bus, as the Manager is: one question for the state of a unit at a time.
 class BusEnd final : public systemd::Orders {
 public:
@@ -252,6 +257,7 @@ public:
         std::function<void(const std::string&)> on_anchor_job;
         std::function<void()> on_order; ///< of a start, by rdmad
         std::function<void()> on_order_read;
+        std::function<void()> on_point; ///< at which rdmad may die
     };
 
     BusEnd(Pid1& pid1, Queue& to_pid1, Queue& to_rdmad, Callbacks callbacks)
@@ -290,7 +296,7 @@ public:
     void start(const std::string& /*unit*/, OnJob on_job) override
     {
         callbacks_.on_order();
-        to_pid1_.push_back([this, on_job] {
+        send([this, on_job] {
             callbacks_.on_order_read();
             const auto job = pid1_.start_job();
             answer(on_job, job);
@@ -299,7 +305,7 @@ public:
     }
     void stop(const std::string& /*unit*/, OnJob on_job) override
     {
-        to_pid1_.push_back([this, on_job] {
+        send([this, on_job] {
             const auto job = pid1_.new_job();
             answer(on_job, job);
             pid1_.stop(job);
@@ -308,7 +314,7 @@ public:
     void start_anchor(const systemd::Anchor& anchor, OnDone on_done) override
     {
         pending_.insert_or_assign(anchor.name, Pending{std::move(on_done)});
-        to_pid1_.push_back([this, anchor] {
+        send([this, anchor] {
             const auto job = pid1_.make(anchor);
             to_rdmad_.push_back([this, name = anchor.name, job] { take_job(name, job); });
             if (job != 0)
@@ -317,7 +323,7 @@ public:
     }
     void drop_anchor(const std::string& name) override
     {
-        to_pid1_.push_back([this, name] { pid1_.drop(name); });
+        send([this, name] { pid1_.drop(name); });
     }
     void cancel_anchor(const std::string& name) override
     {
@@ -330,7 +336,7 @@ public:
     }
     void list_anchors(OnAnchors on_anchors) override
     {
-        to_pid1_.push_back([this, on_anchors] {
+        send([this, on_anchors] {
             std::map<std::string, uint32_t> anchors;
             for (const auto& [name, anchor] : pid1_.anchors)
                 if (!anchor.is_stopping)
@@ -348,6 +354,13 @@ private:
         bool is_cancelled = false;
     };
 
+    /// rdmad may die before it, and after it.
+    void send(std::function<void()> order)
+    {
+        callbacks_.on_point();
+        to_pid1_.push_back(std::move(order));
+        callbacks_.on_point();
+    }
     void answer(const OnJob& on_job, uint32_t job)
     {
         to_rdmad_.push_back([on_job, job] { on_job(job); });
@@ -358,7 +371,7 @@ private:
             is_stale_ = true;
             return;
         }
-        to_pid1_.push_back([this] {
+        send([this] {
             to_rdmad_.push_back([this, state = pid1_.unit.state] {
                 is_asked_ = false;
                 if (std::exchange(is_stale_, false))
@@ -370,7 +383,7 @@ private:
     }
     void cancel(uint32_t job)
     {
-        to_pid1_.push_back([this, job] { pid1_.cancel(job); });
+        send([this, job] { pid1_.cancel(job); });
     }
     void take_job(const std::string& name, uint32_t job)
     {
@@ -542,9 +555,12 @@ public:
     {
         if (!is_alive() || udev_to_rdmad_.empty())
             return false;
-        while (run_first(udev_to_rdmad_)) {
-        }
-        return settle();
+        as_rdmad([this] {
+            while (run_first(udev_to_rdmad_)) {
+            }
+            supervisor_->settle();
+        });
+        return true;
     }
     /// What udev says is there before PID 1 can tell what follows from it, and is read first.
     bool read_rdmad_bus()
@@ -552,7 +568,11 @@ public:
         if (!is_alive() || bus_to_rdmad_.empty())
             return false;
         (void)happen(&World::read_rdmad_udev);
-        return run_first(bus_to_rdmad_) && settle();
+        as_rdmad([this] {
+            (void)run_first(bus_to_rdmad_);
+            supervisor_->settle();
+        });
+        return true;
     }
     /// Events were lost; what udev has now is read.
     bool overrun()
@@ -560,8 +580,11 @@ public:
         if (!is_alive() || udev_to_rdmad_.empty())
             return false;
         udev_to_rdmad_.clear();
-        must(inventory_->resync(nodes()));
-        return settle();
+        as_rdmad([this] {
+            (void)inventory_->resync(nodes());
+            supervisor_->settle();
+        });
+        return true;
     }
     /// The timer that rdmad has for what failed.
     bool tick()
@@ -570,8 +593,11 @@ public:
             return false;
         (void)happen(&World::read_rdmad_udev);
         clock_ += second;
-        supervisor_->retry();
-        return settle();
+        as_rdmad([this] {
+            supervisor_->retry();
+            supervisor_->settle();
+        });
+        return true;
     }
     bool wait()
     {
@@ -599,6 +625,12 @@ public:
         udev_to_rdmad_.clear();
         return true;
     }
+    /// In the next step of rdmad, or a later one.
+    template <size_t N>
+    bool die_at()
+    {
+        return is_alive() && std::exchange(dies_at_, N) == 0;
+    }
     bool restart()
     {
         if (is_alive())
@@ -609,6 +641,7 @@ public:
     /// All read all that they were told: what runs is what is to run.
     bool quiet()
     {
+        dies_at_ = 0;
         if (!is_alive())
             begin();
         for (int looks = 0; looks < 4; looks++) {
@@ -649,12 +682,19 @@ private:
         if (is_alive())
             bus_to_rdmad_.push_back(std::move(tell));
     }
-    bool settle()
+    /// A step of rdmad, in which it may die; one that is dead does nothing.
+    void as_rdmad(const std::function<void()>& act)
     {
-        supervisor_->settle();
+        if (!is_alive())
+            return;
+        try {
+            act();
+        } catch (const Death&) {
+            (void)die();
+            return;
+        }
         for (const auto& [index, device] : inventory_->devices())
             known_.insert(index);
-        return true;
     }
 
     // -- devices
@@ -702,12 +742,15 @@ private:
 
     void begin()
     {
-        inventory_.emplace(client_, root_, [this](const DeviceChange& change) {
+        (void)kernel_.reset();
+        client_.emplace(kernel_);
+        bindings_.emplace(run_.path());
+        inventory_.emplace(*client_, root_, [this](const DeviceChange& change) {
             if (supervisor_)
                 supervisor_->on_device(change);
         });
         supervisor_.emplace(
-            *inventory_, bindings_, config::Facts(),
+            *inventory_, *bindings_, config::Facts(),
             Supervisor::Paths{run_.path("units"), run_.path("bound")},
             Supervisor::Events{.on_unit = [](const auto&, const auto&) {},
                                .obstacle = [](auto, const auto&) { return Obstacle(); },
@@ -725,13 +768,20 @@ private:
                 .on_anchor_job =
                     [this](const std::string& name) { supervisor_->on_anchor_job(name); },
                 .on_order = [this] { on_order(); },
-                .on_order_read = [this] { is_crossed_ = wanted_ != Wanted::yes; }});
-        must(inventory_->resync(nodes()));
-        bindings_.read();
-        supervisor_->on_bindings();
-        supervisor_->use(bus_.get());
-        supervisor_->on_connected();
-        settle();
+                .on_order_read = [this] { is_crossed_ = wanted_ != Wanted::yes; },
+                .on_point =
+                    [this] {
+                        if (dies_at_ > 0 && --dies_at_ == 0)
+                            throw Death();
+                    }});
+        as_rdmad([this] {
+            (void)inventory_->resync(nodes());
+            bindings_->read();
+            supervisor_->on_bindings();
+            supervisor_->use(bus_.get());
+            supervisor_->on_connected();
+            supervisor_->settle();
+        });
     }
 
     // -- what is right
@@ -823,7 +873,7 @@ private:
     FixtureTree sys_{FixtureTree::Place::memory};
     FixtureTree run_{FixtureTree::Place::memory};
     CapturedKernel kernel_{"7.2"};
-    nldev::Client client_{kernel_};
+    std::optional<nldev::Client> client_;
     sysfs::Directory root_ = sys_.root();
     std::array<Slot, 2> slots_ = {Slot{0, "mixed", 0}, Slot{1, "opa", 1}};
     uint32_t last_index_ = 10;
@@ -836,7 +886,7 @@ private:
     Queue bus_to_rdmad_;
 
     Pid1 pid1_{clock_};
-    Bindings bindings_{run_.path()};
+    std::optional<Bindings> bindings_;
     std::optional<Inventory> inventory_;
     std::unique_ptr<BusEnd> bus_;
     std::vector<std::unique_ptr<BusEnd>> dead_;
@@ -850,6 +900,7 @@ private:
     bool is_crossed_ = false;    ///< a start that rdmad asked for, by an administrator's stop
     int unheard_ = 0;            ///< removals that PID 1 has not heard of
     bool began_behind_ = false;  ///< the run, before PID 1 or rdmad heard of one
+    size_t dies_at_ = 0;         ///< so many points from now; 0: it does not
     std::string wrong_;
 };
 
@@ -883,6 +934,10 @@ constexpr std::array alphabet = {
     Letter{"wait", &World::wait},
     Letter{"quiet", &World::quiet},
     Letter{"die", &World::die},
+    Letter{"die-at-1", &World::die_at<1>},
+    Letter{"die-at-2", &World::die_at<2>},
+    Letter{"die-at-3", &World::die_at<3>},
+    Letter{"die-at-6", &World::die_at<6>},
     Letter{"restart", &World::restart},
 };
 
