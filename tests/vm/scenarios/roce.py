@@ -153,7 +153,8 @@ def properties_follow_a_network_device_that_is_renamed(suite):
 
 def a_service_stops_with_the_network_device_of_a_software_port_and_starts_with_the_next(suite):
     """The kernel empties the GID table, and forgets the network device, before it removes the RDMA device."""
-    make = ('ip link add net0 type dummy; ip link set net0 address 02:00:00:00:0a:01; ip link set net0 up; udevadm settle; '
+    # an address that is given at once is not replaced by udev
+    make = ('ip link add net0 address 02:00:00:00:0a:01 type dummy; ip link set net0 up; udevadm settle; '
             'rdma link add soft0 type rxe netdev net0')
     with lab(suite, setup='modprobe -a ib_umad ib_uverbs rdma_rxe dummy') as l:
         names = ['guid', 'netdev', 'each']
