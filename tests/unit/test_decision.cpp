@@ -25,6 +25,7 @@ struct Bench {
     DeviceInfo info;
     NameRecords records{tree.path("run/rdmad")};
     config::Facts host = {};
+    EventProperties properties = {};
     std::optional<Scheme> asked = {};
     std::optional<NamingInput> input = {}; ///< of the last decision, which points into it
 
@@ -90,7 +91,7 @@ struct Bench {
                                   host,
                                   {.scheme = asked},
                                   tree.path("run/udev")});
-        return decide_name(*input, device);
+        return decide_name(*input, device, properties);
     }
     List candidates()
     {
@@ -647,11 +648,11 @@ TEST_CASE("a device that a file may match by Property= waits where no property i
     bench.links("NamePolicy=path\n");
     CHECK(bench.decide().wait == Wait::for_own_event);
     CHECK(bench.candidates().empty());
-    bench.host.property = [](const std::string&) { return std::nullopt; };
+    bench.properties = [](const std::string&) { return std::nullopt; };
     CHECK(bench.decide().wait == Wait::no);
     CHECK(bench.candidates() == List{"rocep3s0"});
     // one that does not match by another key tells all that is needed
-    bench.host.property = nullptr;
+    bench.properties = {};
     bench.file("10-role.link", "[Match]\nProperty=ROLE=x\nDriver=siw\n[Link]\nName=x\n");
     CHECK(bench.candidates() == List{"rocep3s0"});
 }

@@ -46,7 +46,7 @@ Result<std::string> name_ipoib(const Context& context, const RdmaOfNetdev& rdma)
         return "";
     const auto input = read_naming_input(context);
     const auto& info = (*there)->info;
-    const auto decision = decide_name(input, **there);
+    const auto decision = decide_name(input, **there, {});
     if (!decision.file || !decision.file->problems.empty() || decision.wait != Wait::no ||
         !decision.file->ipoib_name || naming::is_temporary(info.device.name))
         return "";

@@ -32,9 +32,10 @@ std::vector<std::string> port_guids(const DeviceInfo& info)
 }
 
 config::Facts facts_of(const config::Facts& host, const DeviceInfo& info, const Topology& topology,
-                       const std::string& original)
+                       const std::string& original, const EventProperties& properties)
 {
     auto facts = host;
+    facts.property = properties;
     facts.original_name = original;
     facts.driver = info.driver.value_or("");
     facts.path = topology.path;
@@ -190,42 +191,6 @@ const config::LinkFile* find_file(const std::vector<config::LinkFile>& files,
     return found == files.end() ? nullptr : &*found;
 }
 
-Decision decide(const NamingInput& input, const config::Facts& host, const Snapshot& device)
-{
-    const auto& info = device.info;
-    const auto record = input.records.find(info.id());
-    Decision decision;
-    decision.original = record ? record->original : info.device.name;
-    if (info.device.name_assign_type == chosen_by_user)
-        decision.keeps = "a user chose its name when the device was made";
-
-    TopologyOptions options{.with_slot = false, .with_label = false};
-    auto topology = read_topology(input.root, device, options);
-    const auto facts = facts_of(host, info, topology, decision.original);
-    decision.file = find_file(input.files, facts);
-    if (!decision.file)
-        return decision;
-    if (!decision.file->problems.empty()) {
-        decision.keeps = "the file that matches it has problems";
-        return decision;
-    }
-    if (!facts.property && decision.file->match.asks_for_property()) {
-        decision.keeps = "a file may match it by Property=, which only an event of its own tells";
-        decision.wait = Wait::for_own_event;
-        return decision;
-    }
-    const auto scheme = decision.file->scheme.value_or(naming::Scheme::v1);
-    decision.scheme = input.kernel_options.scheme.value_or(scheme);
-
-    const TopologyOptions wanted{.scheme = decision.scheme,
-                                 .with_slot = has_policy(*decision.file, Policy::slot),
-                                 .with_label = wants_label(*decision.file)};
-    if (wanted != options)
-        topology = read_topology(input.root, device, wanted);
-    Decider(input, facts, info, topology.place, decision).run(renamed_to(record, info.device));
-    return decision;
-}
-
 } // namespace
 
 std::vector<std::string> Decision::candidates() const
@@ -250,7 +215,7 @@ std::vector<std::string> NamingInput::problems() const
 
 NamingInput read_naming_input(const Context& context)
 {
-    auto host = host_facts(context.event, context.paths.root);
+    auto host = host_facts(context.paths.root);
     auto options = parse_kernel_options(host.kernel_command_line);
     return {context.root,
             read_link_files(context.paths.root),
@@ -260,16 +225,47 @@ NamingInput read_naming_input(const Context& context)
             context.paths.udev};
 }
 
-Decision decide_name(const NamingInput& input, const Snapshot& device)
+EventProperties rdma_properties(const Context& context)
 {
-    return decide(input, input.host, device);
+    return context.property("SUBSYSTEM").starts_with("infiniband") ? context.event
+                                                                   : EventProperties();
 }
 
-Decision decide_name_of_other(const NamingInput& input, const Snapshot& device)
+Decision decide_name(const NamingInput& input, const Snapshot& device,
+                     const EventProperties& properties)
 {
-    auto host = input.host;
-    host.property = nullptr;
-    return decide(input, host, device);
+    const auto& info = device.info;
+    const auto record = input.records.find(info.id());
+    Decision decision;
+    decision.original = record ? record->original : info.device.name;
+    if (info.device.name_assign_type == chosen_by_user)
+        decision.keeps = "a user chose its name when the device was made";
+
+    TopologyOptions options{.with_slot = false, .with_label = false};
+    auto topology = read_topology(input.root, device, options);
+    const auto facts = facts_of(input.host, info, topology, decision.original, properties);
+    decision.file = find_file(input.files, facts);
+    if (!decision.file)
+        return decision;
+    if (!decision.file->problems.empty()) {
+        decision.keeps = "the file that matches it has problems";
+        return decision;
+    }
+    if (!facts.property && decision.file->match.asks_for_property()) {
+        decision.keeps = "a file may match it by Property=, which only an event of its own tells";
+        decision.wait = Wait::for_own_event;
+        return decision;
+    }
+    const auto scheme = decision.file->scheme.value_or(naming::Scheme::v1);
+    decision.scheme = input.kernel_options.scheme.value_or(scheme);
+
+    const TopologyOptions wanted{.scheme = decision.scheme,
+                                 .with_slot = has_policy(*decision.file, Policy::slot),
+                                 .with_label = wants_label(*decision.file)};
+    if (wanted != options)
+        topology = read_topology(input.root, device, wanted);
+    Decider(input, facts, info, topology.place, decision).run(renamed_to(record, info.device));
+    return decision;
 }
 
 } // namespace rdmad::rdma_id

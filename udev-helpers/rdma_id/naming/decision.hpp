@@ -53,11 +53,13 @@ struct NamingInput {
 
 [[nodiscard]] NamingInput read_naming_input(const Context& context);
 
-/// Decides on the name of a device.
-[[nodiscard]] Decision decide_name(const NamingInput& input, const Snapshot& device);
+/// Returns the properties of the running event if it is one of an RDMA device, or of a node of one:
+/// those of a network device tell nothing of an RDMA device.
+[[nodiscard]] EventProperties rdma_properties(const Context& context);
 
-/// Decides on the name of a device that the running event is not about, whose udev properties are
-/// unknown, therefore.
-[[nodiscard]] Decision decide_name_of_other(const NamingInput& input, const Snapshot& device);
+/// Decides on the name of a device. properties: that udev has of it; empty if they are unknown, as
+/// the running event is not about the device.
+[[nodiscard]] Decision decide_name(const NamingInput& input, const Snapshot& device,
+                                   const EventProperties& properties);
 
 } // namespace rdmad::rdma_id

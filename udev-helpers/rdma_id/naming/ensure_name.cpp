@@ -64,7 +64,7 @@ public:
     /// Decides on the name of a device and gives it.
     Result<NameOutcome> settle(const Snapshot& now)
     {
-        const auto decision = decide_name(input_, now);
+        const auto decision = decide_name(input_, now, rdma_properties(context_));
         const auto& device = now.info.device;
         const auto work = in_work(now, decision);
         auto name = decision.wait == Wait::no ? take_first_free(work, decision)
@@ -224,7 +224,7 @@ private:
         if (!*there)
             return true;
         const auto& now = holders_.emplace_back(std::move(**there));
-        const auto decision = decide_name_of_other(input_, now);
+        const auto decision = decide_name(input_, now, {});
         const auto work = in_work(now, decision);
         const auto name = take_first_free(work, decision);
         if (!name)

@@ -44,7 +44,7 @@ bool gives_up(nldev::Client& client, const NamingInput& input, const nldev::Devi
     const auto there = take_snapshot(client, input.root, holder.index);
     if (!there || !*there)
         return false;
-    const auto candidates = decide_name_of_other(input, **there).candidates();
+    const auto candidates = decide_name(input, **there, {}).candidates();
     return !candidates.empty() && candidates[0] != holder.name;
 }
 
@@ -90,9 +90,9 @@ Result<std::string> explain_name(const Context& context, const Target& target)
     if (!there || !*there)
         return missing(there);
     const auto& info = (*there)->info;
-    auto input = read_naming_input(context);
-    input.host.property = recorded_properties(info.device.name, context.paths.udev);
-    const auto decision = decide_name(input, **there);
+    const auto input = read_naming_input(context);
+    const auto decision =
+        decide_name(input, **there, recorded_properties(info.device.name, context.paths.udev));
     std::string text = text::escape_terminal(info.device.name);
     if (decision.original != info.device.name)
         text += ", at first " + text::escape_terminal(decision.original);

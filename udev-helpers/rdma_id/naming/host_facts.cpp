@@ -48,7 +48,7 @@ std::string virtualization()
 
 } // namespace
 
-config::Facts host_facts(const EventProperties& event, const std::string& root)
+config::Facts host_facts(const std::string& root)
 {
     config::Facts facts;
     facts.host = host_name(root);
@@ -60,9 +60,6 @@ config::Facts host_facts(const EventProperties& event, const std::string& root)
             *answer = virtualization();
         return *answer;
     };
-    // an event of a network device has the properties of that
-    if (event("SUBSYSTEM").value_or("").starts_with("infiniband"))
-        facts.property = event;
     return facts;
 }
 

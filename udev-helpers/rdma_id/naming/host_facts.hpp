@@ -8,9 +8,8 @@
 namespace rdmad::rdma_id {
 
 /// Returns what .link files can ask about the machine: host name, machine ID, kernel command line
-/// and virtualization; and, in an event of an RDMA device or a node of one, its udev properties.
-/// root goes before the paths of files: empty, or the root of an image.
-[[nodiscard]] config::Facts host_facts(const EventProperties& event, const std::string& root);
+/// and virtualization. root goes before the paths of files: empty, or the root of an image.
+[[nodiscard]] config::Facts host_facts(const std::string& root);
 
 /// What the kernel command line says about names. The last valid value of each option counts.
 struct KernelOptions {
