@@ -35,7 +35,7 @@ struct Bench {
     CapturedKernel kernel{"7.2"};
     nldev::Client client{kernel};
     sysfs::Directory root = tree.root();
-    LinkOwners owners{&client, root, tree.path("run/rdmad"), true};
+    LinkOwners owners{&client, root, {.rdmad = tree.path("run/rdmad")}};
 
     Bench()
     {
@@ -338,7 +338,7 @@ TEST_CASE("a link that cannot change hands in the records does so for udev", "[l
 TEST_CASE("a reader tells who has the link and writes nothing", "[link_owners]")
 {
     Bench bench;
-    LinkOwners reader(&bench.client, bench.root, bench.tree.path("run/rdmad"), false);
+    LinkOwners reader(&bench.client, bench.root, {.rdmad = bench.tree.path("run/rdmad")}, false);
     SECTION("nobody")
     {
         CHECK(must(reader.take(by_opa)));
@@ -545,8 +545,8 @@ TEST_CASE("a loss that nobody could read is told again", "[link_owners]")
 {
     Bench bench;
     bench.tree.directory("dev");
-    LinkOwners owners(&bench.client, bench.root, bench.tree.path("run/rdmad"), true,
-                      bench.tree.path("dev/log"));
+    LinkOwners owners(&bench.client, bench.root,
+                      {.rdmad = bench.tree.path("run/rdmad"), .log = bench.tree.path("dev/log")});
     const auto mark = [&] {
         return bench.tree.target("run/rdmad/contested/port-0002c90300000a01-umad-umad2");
     };

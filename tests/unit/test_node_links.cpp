@@ -20,7 +20,7 @@ struct Bench {
     CapturedKernel kernel{"7.2"};
     nldev::Client client{kernel};
     sysfs::Directory root = tree.root();
-    LinkOwners owners{&client, root, tree.path("rdmad"), true};
+    LinkOwners owners{&client, root, {.rdmad = tree.path("rdmad")}};
 };
 
 /// Device 0 of the captures.

@@ -48,7 +48,7 @@ struct Bench {
     }
     void sweep()
     {
-        rdma_id::sweep(&client, root, tree.path("rdmad"));
+        rdma_id::sweep(&client, root, {.rdmad = tree.path("rdmad")});
     }
     [[nodiscard]] List owners() const
     {
@@ -133,7 +133,7 @@ TEST_CASE("without ib_core nothing lives, and nothing is asked", "[sweep]")
     bench.tree.remove("class");
     bench.mark(std::string(of_mixed) + "-umad2", "1 1 umad2 yields");
     bench.name(0, 5, "mlx5_0 ibp1s0");
-    sweep(nullptr, bench.root, bench.tree.path("rdmad"));
+    sweep(nullptr, bench.root, {.rdmad = bench.tree.path("rdmad")});
     CHECK(bench.owners().empty());
     CHECK(bench.marks().empty());
     CHECK(bench.tree.list("rdmad/names").empty());
@@ -165,7 +165,7 @@ TEST_CASE("a sweep where there are no records does nothing", "[sweep]")
 TEST_CASE("records do not grow however many removals are lost", "[sweep]")
 {
     Bench bench;
-    const LinkOwners owners(&bench.client, bench.root, bench.tree.path("rdmad"), true);
+    const LinkOwners owners(&bench.client, bench.root, {.rdmad = bench.tree.path("rdmad")});
     const NameRecords names(bench.tree.path("rdmad"));
     // devices go ten at a time, and their names are given again
     for (uint32_t turn = 1; turn <= 10000; turn++) {

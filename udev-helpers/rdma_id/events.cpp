@@ -78,23 +78,20 @@ void note_removal(const Paths& paths, uint32_t index, std::string_view devpath)
                        directory + "/" + std::string(sysfs::last_component(devpath)));
 }
 
-/// After a rename by somebody else, or one by rdmad that broke off before the name was recorded,
-/// nodes that udev is processing may have read the old name. After any other by rdmad they waited
-/// for it, or ensure_name() has refreshed them.
-Result<void> refresh_renamed_nodes(const Context& context, const DeviceInfo& info)
+/// Nodes may have come before the name, or their first events may have failed. After a rename by
+/// somebody else, or one by rdmad that broke off before the name was recorded, nodes that udev is
+/// processing may have read the old name, too. After any other by rdmad they waited for it, or
+/// ensure_name() has refreshed them.
+void refresh_stale_nodes(const Context& context, const DeviceInfo& info, bool is_renamed)
 {
     const auto record = NameRecords(context.paths.rdmad).find(info.id());
-    const bool is_ours = record && record->given == info.device.name;
-    return refresh_nodes(context, info, sysfs::last_component(context.property("DEVPATH_OLD")),
-                         is_ours ? Unrecorded::is_right : Unrecorded::refresh);
-}
-
-/// Nodes may have come before the name, or their first events may have failed.
-Result<void> refresh_stale_nodes(const Context& context, const DeviceInfo& info)
-{
-    const auto record = NameRecords(context.paths.rdmad).find(info.id());
-    const bool is_renamed = record && record->given && record->original != info.device.name;
-    return refresh_nodes(context, info, is_renamed ? record->original : "", Unrecorded::is_right);
+    const auto& name = info.device.name;
+    std::string old_name(sysfs::last_component(context.property("DEVPATH_OLD")));
+    if (!is_renamed && record && record->given && record->original != name)
+        old_name = record->original;
+    const bool is_ours = record && record->given == name;
+    log_failure(refresh_nodes(context, info, old_name,
+                              is_renamed && !is_ours ? Unrecorded::refresh : Unrecorded::is_right));
 }
 
 } // namespace
@@ -109,7 +106,7 @@ Result<std::string> handle_node_event(const Context& context, const Target& node
     const auto info = read_info(context, node, std::move(**device), std::move(known));
     if (!info || !*info)
         return missing(info);
-    LinkOwners owners(&context.client, context.root, context.paths.rdmad);
+    LinkOwners owners(&context.client, context.root, context.paths);
     auto links = claim_links(**info, owners);
     if (!links)
         return tl::unexpected<Error>(std::move(links).error());
@@ -137,10 +134,8 @@ Result<std::string> handle_device_event(const Context& context, const Target& ta
     if (!info || !*info)
         return missing(info);
     const auto action = context.property("ACTION");
-    if (action == "move")
-        log_failure(refresh_renamed_nodes(context, **info));
-    if (action == "add")
-        log_failure(refresh_stale_nodes(context, **info));
+    if (action == "move" || action == "add")
+        refresh_stale_nodes(context, **info, action == "move");
     log_failure(load_modules(context.client, context.root, **info, load));
     return format_properties(**info, {});
 }
@@ -156,7 +151,7 @@ bool handle_removal(const sysfs::Directory& root, const Paths& paths, const Even
     if (!past)
         return *node != Node::device;
     note_removal(paths, past->index, devpath);
-    LinkOwners(nullptr, root, paths.rdmad).release(*past);
+    LinkOwners(nullptr, root, paths).release(*past);
     if (*node == Node::device)
         NameRecords(paths.rdmad).forget_gone(root, [&](uint32_t index) {
             return index == past->index;
@@ -175,7 +170,7 @@ Result<std::string> describe_target(const Context& context, const Options& optio
         return missing(info);
     if (target.node == Node::device)
         log_failure(load_modules(context.client, context.root, **info, options.load));
-    LinkOwners owners(&context.client, context.root, context.paths.rdmad, false);
+    LinkOwners owners(&context.client, context.root, context.paths, false);
     const auto links = claim_links(**info, owners);
     if (!links)
         return tl::unexpected<Error>(links.error());

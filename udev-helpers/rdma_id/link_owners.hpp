@@ -3,6 +3,7 @@
 
 #include "core/device/target.hpp"
 #include "core/nldev/client.hpp"
+#include "udev-helpers/rdma_id/context.hpp"
 
 #include <vector>
 
@@ -56,16 +57,15 @@ struct Mark {
 /// one below /run/rdmad/contested.
 class LinkOwners {
 public:
-    /// client: nullptr if ib_core is not loaded; release() and sweep() do without. directory:
-    /// /run/rdmad. writable: take links and tell who has to give one up. log_socket: as in
-    /// is_log_read().
-    LinkOwners(nldev::Client* client, const sysfs::Directory& root, std::string directory,
-               bool writable = true, std::string log_socket = "/dev/log")
+    /// client: nullptr if ib_core is not loaded; release() and sweep() do without. writable: take
+    /// links and tell who has to give one up.
+    LinkOwners(nldev::Client* client, const sysfs::Directory& root, const Paths& paths,
+               bool writable = true)
         : client_(client),
           root_(root),
-          directory_(std::move(directory)),
+          directory_(paths.rdmad),
           writable_(writable),
-          log_socket_(std::move(log_socket))
+          log_socket_(paths.log)
     {
     }
 

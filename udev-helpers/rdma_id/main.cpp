@@ -31,7 +31,7 @@ const EventProperties environment = [](const std::string& key) {
 void sweep_gone(const sysfs::Directory& root)
 {
     if (!sysfs::is_core_loaded(root)) {
-        sweep(nullptr, root, paths.rdmad);
+        sweep(nullptr, root, paths);
         return;
     }
     auto transport = nldev::KernelTransport::create();
@@ -40,7 +40,7 @@ void sweep_gone(const sysfs::Directory& root)
         return;
     }
     nldev::Client client(*transport);
-    sweep(&client, root, paths.rdmad);
+    sweep(&client, root, paths);
 }
 
 ExitCode refused(const Error& error)

@@ -6,10 +6,10 @@
 
 namespace rdmad::rdma_id {
 
-void sweep(nldev::Client* client, const sysfs::Directory& root, const std::string& directory)
+void sweep(nldev::Client* client, const sysfs::Directory& root, const Paths& paths)
 {
-    LinkOwners(client, root, directory).sweep();
-    NameRecords(directory).forget_gone(root, [&](uint32_t index) {
+    LinkOwners(client, root, paths).sweep();
+    NameRecords(paths.rdmad).forget_gone(root, [&](uint32_t index) {
         const auto device = client ? client->device(index) : Result<std::optional<nldev::Device>>();
         return device && !*device;
     });

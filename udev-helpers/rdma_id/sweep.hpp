@@ -3,8 +3,7 @@
 
 #include "core/nldev/client.hpp"
 #include "core/sysfs/directory.hpp"
-
-#include <string>
+#include "udev-helpers/rdma_id/context.hpp"
 
 namespace rdmad::rdma_id {
 
@@ -14,7 +13,6 @@ namespace rdmad::rdma_id {
 ///
 /// @param client none if ib_core is not loaded: then no device lives, and to ask would load it
 /// @param root /sys
-/// @param directory /run/rdmad
-void sweep(nldev::Client* client, const sysfs::Directory& root, const std::string& directory);
+void sweep(nldev::Client* client, const sysfs::Directory& root, const Paths& paths);
 
 } // namespace rdmad::rdma_id
