@@ -295,8 +295,11 @@ void Anchors::drop_foreign()
         if (!parts && name.ends_with(systemd::keeper_suffix))
             members.push_back(name);
         // whose it is will be known when the kernel answers
-        if (parts && inventory_.unanswered().contains(parts->index))
+        if (parts && inventory_.unanswered().contains(parts->index)) {
             unclaimed_.emplace(name, is_up);
+            if (const auto group = foreign.find(parts->group); group != foreign.end())
+                unclaimed_.insert(*group);
+        }
         if (!parts || unclaimed_.contains(name))
             continue;
         const bool is_there = inventory_.has_node(parts->index, parts->node);
