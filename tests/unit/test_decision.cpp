@@ -582,7 +582,7 @@ TEST_CASE("a device that is called after its network device waits until udev kno
     const auto waits = [&] {
         const auto decision = bench.decide();
         CHECK(decision.keeps.empty() == !decision.candidates().empty());
-        CHECK((decision.wait == Wait::for_netdev) == !decision.keeps.empty());
+        CHECK(decision.waits == !decision.keeps.empty());
         return decision.keeps == "its network device ens3np0 has not got its own name yet";
     };
     SECTION("by policy")
@@ -646,10 +646,10 @@ TEST_CASE("a device that a file may match by Property= waits where no property i
     Bench bench;
     bench.file("10-role.link", "[Match]\nProperty=ROLE=x\n[Link]\nName=x\n");
     bench.links("NamePolicy=path\n");
-    CHECK(bench.decide().wait == Wait::for_own_event);
+    CHECK(bench.decide().waits);
     CHECK(bench.candidates().empty());
     bench.properties = [](const std::string&) { return std::nullopt; };
-    CHECK(bench.decide().wait == Wait::no);
+    CHECK_FALSE(bench.decide().waits);
     CHECK(bench.candidates() == List{"rocep3s0"});
     // one that does not match by another key tells all that is needed
     bench.properties = {};

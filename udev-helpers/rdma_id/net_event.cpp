@@ -47,7 +47,7 @@ Result<std::string> name_ipoib(const Context& context, const RdmaOfNetdev& rdma)
     const auto input = read_naming_input(context);
     const auto& info = (*there)->info;
     const auto decision = decide_name(input, **there, {});
-    if (!decision.file || !decision.file->problems.empty() || decision.wait != Wait::no ||
+    if (!decision.file || !decision.file->problems.empty() || decision.waits ||
         !decision.file->ipoib_name || naming::is_temporary(info.device.name))
         return "";
     const auto composed = naming::ipoib_name(
@@ -68,19 +68,15 @@ bool is_waiting(const Context& context, const DeviceId& id)
     return record && !record->given;
 }
 
-/// Names an RDMA device that waited for this; a name does not change when a network device is
-/// renamed later.
-Result<void> name_waiting(const Context& context, const RdmaOfNetdev& rdma)
+/// Has udev process an RDMA device again that waited for this: its own event names it. A name does
+/// not change when a network device is renamed later. Returns false if the device did not wait.
+bool wake_waiting(const Context& context, const RdmaOfNetdev& rdma)
 {
     const auto inode = rdma.target.device.inode().value_or(0);
     if (!is_waiting(context, {rdma.device.index, inode}))
-        return {};
-    const auto ensured = ensure_name(context, rdma.device, inode);
-    if (!ensured)
-        return tl::unexpected<Error>(ensured.error());
-    if (*ensured && (*ensured)->wait == Wait::for_own_event)
-        trigger(context.root, Node::device, (*ensured)->name, "add");
-    return {};
+        return false;
+    trigger(context.root, Node::device, rdma.device.name, "add");
+    return true;
 }
 
 /// Returns true if GID 0 of each RoCE port on a network device, or on one that is stacked on that,
@@ -115,8 +111,8 @@ Result<std::optional<Snapshot>> take_present_snapshot(const Context& context, ui
     }
 }
 
-/// Names an RDMA device beside a network device if it waited for that, and has udev process again
-/// what it has outdated records of. Returns false if no device has the name any more.
+/// Has udev process again what waited for a network device beside it, and what udev has outdated
+/// records of. Returns false if no device has the name any more.
 Result<bool> follow_netdev(const Context& context, const std::string& netdev,
                            const std::string& name, bool gives_names)
 {
@@ -125,15 +121,14 @@ Result<bool> follow_netdev(const Context& context, const std::string& netdev,
         return tl::unexpected<Error>(rdma.error());
     if (!*rdma)
         return false;
-    if (gives_names)
-        if (const auto named = name_waiting(context, **rdma); !named)
-            return tl::unexpected<Error>(named.error());
+    const bool is_woken = gives_names && wake_waiting(context, **rdma);
     const auto now = take_present_snapshot(context, (*rdma)->device.index, netdev);
     if (!now)
         return tl::unexpected<Error>(now.error());
     if (!*now)
         return true;
-    refresh_device(context, (*now)->info);
+    if (!is_woken)
+        refresh_device(context, (*now)->info);
     if (const auto refreshed = refresh_nodes(context, (*now)->info, "", Unrecorded::refresh);
         !refreshed)
         return tl::unexpected<Error>(refreshed.error());

@@ -23,7 +23,7 @@ struct RdmaOfNetdev {
 /// it knows of RDMA devices on the same parent, whose port GUIDs follow the MAC address on RoCE,
 /// and returns an empty string.
 ///
-/// gives_names: rdmad names devices: those that waited for the network device get their names.
+/// gives_names: rdmad names devices: those that waited for the network device get another event.
 [[nodiscard]] Result<std::string> handle_net_event(const Context& context, std::string_view devpath,
                                                    bool gives_names);
 

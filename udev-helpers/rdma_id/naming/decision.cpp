@@ -150,7 +150,7 @@ private:
             return false;
         decision_.keeps = "its network device " + text::escape_terminal(*place_.netdev) +
                           " has not got its own name yet";
-        decision_.wait = Wait::for_netdev;
+        decision_.waits = true;
         return true;
     }
 
@@ -253,7 +253,7 @@ Decision decide_name(const NamingInput& input, const Snapshot& device,
     }
     if (!facts.property && decision.file->match.asks_for_property()) {
         decision.keeps = "a file may match it by Property=, which only an event of its own tells";
-        decision.wait = Wait::for_own_event;
+        decision.waits = true;
         return decision;
     }
     const auto scheme = decision.file->scheme.value_or(naming::Scheme::v1);

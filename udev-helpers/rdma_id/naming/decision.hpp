@@ -15,13 +15,6 @@ struct Attempt {
     naming::Composed outcome;
 };
 
-/// Why a name is not decided yet.
-enum class Wait {
-    no,
-    for_netdev,   ///< udev has not named the network device yet that the device is called after
-    for_own_event ///< a file asks for a udev property, which this event does not have
-};
-
 /// What a device should be called.
 struct Decision {
     const config::LinkFile* file = nullptr; ///< nullptr if no file matches
@@ -30,7 +23,9 @@ struct Decision {
     std::vector<Attempt> attempts =
         {};                 ///< in the order in which they count; those with a name are to be tried
     std::string keeps = {}; ///< why the name stays whatever the attempts gave, if it does
-    Wait wait = Wait::no;   ///< the device keeps its name until another event decides
+    /// Another event of the device decides: udev has not named the network device yet that it is
+    /// called after, or a file asks for a udev property, which this event does not have.
+    bool waits = false;
 
     /// Returns the names to try in order; the device keeps its own if it comes to that. Empty if
     /// the device keeps its name.

@@ -67,20 +67,20 @@ public:
         const auto decision = decide_name(input_, now, rdma_properties(context_));
         const auto& device = now.info.device;
         const auto work = in_work(now, decision);
-        auto name = decision.wait == Wait::no ? take_first_free(work, decision)
-                                              : Result<std::string>(device.name);
+        auto name =
+            decision.waits ? Result<std::string>(device.name) : take_first_free(work, decision);
         if (name && naming::is_temporary(*name))
             parted_.push_back(work);
         else if (name)
             record(work, decision, *name);
         for (const auto& parted : parted_)
-            end_temporary_name(parted, name && decision.wait == Wait::no);
+            end_temporary_name(parted, name && !decision.waits);
         if (!name)
             return tl::unexpected<Error>(std::move(name).error());
         if (!parted_.empty())
             if (const auto again = context_.client.device(device.index); again && *again)
                 name = (*again)->name;
-        NameOutcome outcome{.name = *name, .wait = decision.wait, .info = now.info};
+        NameOutcome outcome{.name = *name, .info = now.info};
         outcome.info->device.name = *name;
         return outcome;
     }
@@ -105,7 +105,7 @@ private:
         const auto& old_name = work.info.device.name;
         const auto& before = work.before;
         // a name that a user gave since stays his
-        if (name == old_name && before && before->given && decision.wait == Wait::no)
+        if (name == old_name && before && before->given && !decision.waits)
             return;
         // events of its nodes may have read the old name; without a record they waited for the lock
         if (name != old_name && before) {
@@ -127,7 +127,7 @@ private:
     /// A name that rdmad would not give is somebody else's choice.
     static NameRecord record_of(const Decision& decision, const std::string& name)
     {
-        if (decision.wait != Wait::no)
+        if (decision.waits)
             return {decision.original};
         const auto ours = decision.candidates();
         const bool is_ours = std::find(ours.begin(), ours.end(), name) != ours.end();

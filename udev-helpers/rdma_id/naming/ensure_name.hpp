@@ -9,7 +9,6 @@ namespace rdmad::rdma_id {
 /// The name that a device has after ensure_name().
 struct NameOutcome {
     std::string name;
-    Wait wait = Wait::no;
     std::optional<DeviceInfo> info = {}; ///< of the device, if it was read to decide
 };
 
