@@ -581,7 +581,7 @@ public:
             return false;
         udev_to_rdmad_.clear();
         as_rdmad([this] {
-            (void)inventory_->resync(nodes());
+            resync();
             supervisor_->settle();
         });
         return true;
@@ -740,6 +740,11 @@ private:
 
     // -- rdmad
 
+    void resync()
+    {
+        if (!inventory_->resync(nodes()))
+            complain("the kernel does not answer");
+    }
     void begin()
     {
         (void)kernel_.reset();
@@ -775,7 +780,7 @@ private:
                             throw Death();
                     }});
         as_rdmad([this] {
-            (void)inventory_->resync(nodes());
+            resync();
             bindings_->read();
             supervisor_->on_bindings();
             supervisor_->use(bus_.get());
