@@ -290,16 +290,19 @@ void Anchors::drop_foreign()
     const auto foreign = std::exchange(unclaimed_, {});
     const auto outlived = std::exchange(outlived_, {});
     std::vector<std::string> members;
+    // whose they are will be known when the kernel answers
+    for (const auto& [name, is_up] : foreign) {
+        const auto parts = systemd::parse_anchor_name(name);
+        if (!parts || !inventory_.unanswered().contains(parts->index))
+            continue;
+        unclaimed_.emplace(name, is_up);
+        if (const auto group = foreign.find(parts->group); group != foreign.end())
+            unclaimed_.insert(*group);
+    }
     for (const auto& [name, is_up] : foreign) {
         const auto parts = systemd::parse_anchor_name(name);
         if (!parts && name.ends_with(systemd::keeper_suffix))
             members.push_back(name);
-        // whose it is will be known when the kernel answers
-        if (parts && inventory_.unanswered().contains(parts->index)) {
-            unclaimed_.emplace(name, is_up);
-            if (const auto group = foreign.find(parts->group); group != foreign.end())
-                unclaimed_.insert(*group);
-        }
         if (!parts || unclaimed_.contains(name))
             continue;
         const bool is_there = inventory_.has_node(parts->index, parts->node);
@@ -315,7 +318,7 @@ void Anchors::drop_foreign()
             continue;
         members.push_back(name);
         // before its members, or it would stop the unit as nobody needs it
-        if (foreign.contains(parts->group))
+        if (foreign.contains(parts->group) && !unclaimed_.contains(parts->group))
             manager_->drop_anchor(parts->group);
     }
     for (const auto& name : members)

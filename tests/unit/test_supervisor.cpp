@@ -381,6 +381,28 @@ TEST_CASE("the anchors of a device are kept until the kernel tells of it", "[sup
     CHECK(bench.record("a.service").memory.stop->cause == Stop::Cause::unplug);
 }
 
+TEST_CASE("the group of an anchor that is kept is kept beside one that goes", "[supervisor]")
+{
+    Bench bench;
+    bench.bind("Device=opa", "Unit=a.service\nRequire=any");
+    const auto group = "rdmad-a.service:any:50\\x2da.binding.slice"s;
+    // the file matched device 0, too, before rdmad was stopped
+    const auto of_0 = "rdmad-a.service:0:uverbs0:50\\x2da.binding.slice"s;
+    const auto of_opa = "rdmad-a.service:1:uverbs1:50\\x2da.binding.slice"s;
+    bench.pid1.existing = {{of_0, true}, {of_opa, true}, {group, true}};
+    bench.kernel.refuse_port(opa, 1);
+    bench.restart({Bench::event("", 0), Bench::event("", opa)});
+    REQUIRE(bench.inventory->unanswered().contains(opa));
+    bench.tell("a.service", running());
+    CHECK(bench.pid1.take() == List{"drop " + of_0});
+    bench.pid1.existing.erase(of_0);
+    bench.kernel.allow_ports();
+    must(bench.inventory->refresh(opa));
+    bench.supervisor->settle();
+    CHECK(bench.pid1.take().empty());
+    CHECK(bench.anchor_of("a.service") == of_opa);
+}
+
 TEST_CASE("a unit has a keeper as long as it is bound, and one of nothing goes", "[supervisor]")
 {
     Bench bench;
