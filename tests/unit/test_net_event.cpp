@@ -5,6 +5,7 @@
 #include "tests/support/open_hook.hpp"
 #include "udev-helpers/rdma_id/naming/ensure_name.hpp"
 #include "udev-helpers/rdma_id/net_event.hpp"
+#include "udev-helpers/rdma_id/output.hpp"
 
 #include <chrono>
 #include <thread>
@@ -44,6 +45,18 @@ struct Bench {
         nldev::Client other(host);
         REQUIRE(other.rename(0, to).has_value());
         host.sys.rename("class/infiniband-of-adapter/" + from, "class/infiniband-of-adapter/" + to);
+    }
+    /// Has udev record what the device or its uverbs node is now.
+    void record(Node node)
+    {
+        auto info = must_find(take_snapshot(host.client, host.root, 0)).info;
+        info.node = node;
+        std::string text;
+        for (const auto& [key, value] : properties(info, {}))
+            text += "E:" + key + "=" + value + "\n";
+        const bool is_device = node == Node::device;
+        host.image.file(is_device ? "run/udev/data/+infiniband:mixed" : "run/udev/data/c231:192",
+                        text);
     }
     Result<std::optional<RdmaOfNetdev>> find()
     {
@@ -136,21 +149,64 @@ TEST_CASE("RDMA devices that waited for a network device get another event, and 
     const NameRecords records(bench.host.paths.rdmad);
     const DeviceId id{0, bench.host.inode(0)};
     bench.host.sys.file("class/infiniband/mixed/uevent", "");
-    // udev has no record of it
-    std::string triggered = "change";
+    bench.record(Node::device);
+    std::string triggered;
     SECTION("nothing is known of it: its own event comes") {}
     SECTION("its name is decided")
     {
-        records.write(id, {"mixed", "mixed"});
+        must(records.write(id, {"mixed", "mixed"}));
     }
     SECTION("it waits")
     {
-        records.write(id, {"mixed"});
+        must(records.write(id, {"mixed"}));
         triggered = "add";
+    }
+    SECTION("it waits, and the network device is about to be renamed: another event follows")
+    {
+        must(records.write(id, {"mixed"}));
+        bench.host.properties["ID_RENAMING"] = "1";
     }
     CHECK(bench.follow().empty());
     CHECK(bench.host.take_trigger("infiniband/mixed") == triggered);
     CHECK(bench.host.name_of(0) == "mixed");
+}
+
+TEST_CASE("an RDMA device that waited gets another event by its uverbs node, once", "[net_event]")
+{
+    Bench bench;
+    bench.call_netdev("eth0");
+    bench.host.wish(0, "Name=fabric\n");
+    must(NameRecords(bench.host.paths.rdmad).write({0, bench.host.inode(0)}, {"mixed"}));
+    const auto& sys = bench.host.sys;
+    sys.file("class/infiniband/mixed/uevent", "");
+    sys.node("infiniband_verbs", "uverbs0", "mixed", 0);
+    sys.file("class/infiniband_verbs/uverbs0/dev", "231:192\n");
+    bench.record(Node::device);
+    bench.record(Node::uverbs);
+    SECTION("no event of the device, which would end its unit for a moment") {}
+    SECTION("its GUID has changed, too, and the record of the device has the old one")
+    {
+        bench.host.image.file("run/udev/data/+infiniband:mixed", "E:ID_RDMA_INDEX=0\n");
+        CHECK(bench.follow().empty());
+        CHECK(bench.host.take_trigger("infiniband/mixed") == "change");
+        CHECK(bench.host.take_trigger("infiniband_verbs/uverbs0") == "add");
+        return;
+    }
+    SECTION("a device beside it that cannot be found does not wake it again")
+    {
+        sys.directory("class/infiniband-of-adapter/zz_gone");
+        std::string first;
+        const OpenHook hook(
+            "class/infiniband/zz_gone", OpenHook::When::before,
+            [&] { first = bench.host.take_trigger("infiniband_verbs/uverbs0"); }, 1);
+        CHECK(bench.follow().empty());
+        CHECK(first == "add");
+        CHECK(bench.host.take_trigger("infiniband_verbs/uverbs0").empty());
+        return;
+    }
+    CHECK(bench.follow().empty());
+    CHECK(bench.host.take_trigger("infiniband_verbs/uverbs0") == "add");
+    CHECK(bench.host.take_trigger("infiniband/mixed").empty());
 }
 
 TEST_CASE("nodes whose records have another GUID or network device follow a network device",

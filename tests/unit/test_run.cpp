@@ -141,7 +141,9 @@ TEST_CASE("the kernel is not asked about a network device that RDMA has nothing 
     // udev's record of the node is empty
     bench.kernel.sys.directory(adapter + "/infiniband/mixed");
     bench.kernel.sys.directory("class/infiniband_verbs/abi_version");
-    CHECK(run_net_event().text.empty());
+    const auto answer = run_net_event();
+    CHECK(answer.exit_code == exit_found);
+    CHECK(answer.text.empty());
     CHECK(bench.connections == 1);
 }
 

@@ -31,7 +31,8 @@ Result<std::unique_ptr<nldev::Transport>> open_netlink()
 int print(const Answer& answer)
 {
     const auto& text = answer.text;
-    if (write(STDOUT_FILENO, text.data(), text.size()) == static_cast<ssize_t>(text.size()))
+    if (text.empty() ||
+        write(STDOUT_FILENO, text.data(), text.size()) == static_cast<ssize_t>(text.size()))
         return answer.exit_code;
     warn(Error{errno, "standard output"}.message());
     return exit_refused;

@@ -12,6 +12,7 @@
 
 #include <algorithm>
 #include <chrono>
+#include <set>
 #include <thread>
 
 namespace rdmad::rdma_id {
@@ -53,9 +54,8 @@ Result<std::string> name_ipoib(const Context& context, const RdmaOfNetdev& rdma)
     const auto composed = naming::ipoib_name(
         {.device = info.device.name, .ports = info.device.port_count, .port = rdma.port});
     if (composed.name.empty())
-        warn("the IPoIB device on port " + std::to_string(rdma.port) + " of " +
-             text::escape_terminal(info.device.name) +
-             " is not called after it: " + composed.why_not);
+        warn("rdmad does not name the IPoIB device on port " + std::to_string(rdma.port) + " of " +
+             text::escape_terminal(info.device.name) + " after it: " + composed.why_not);
     return composed.name;
 }
 
@@ -68,15 +68,17 @@ bool is_waiting(const Context& context, const DeviceId& id)
     return record && !record->given;
 }
 
-/// Has udev process an RDMA device again that waited for this: its own event names it. A name does
-/// not change when a network device is renamed later. Returns false if the device did not wait.
-bool wake_waiting(const Context& context, const RdmaOfNetdev& rdma)
+/// Has udev process a device again that waited for this network device: that event names it. It is
+/// one of the uverbs node if there is one: an event of the device that renames it ends the unit of
+/// the device until the "move" event, and what systemd runs for that unit alone. Returns false if
+/// no device has the name any more.
+bool wake(const Context& context, const nldev::Device& device)
 {
-    const auto inode = rdma.target.device.inode().value_or(0);
-    if (!is_waiting(context, {rdma.device.index, inode}))
-        return false;
-    trigger(context.root, Node::device, rdma.device.name, "add");
-    return true;
+    if (sysfs::is_uverbs_loaded(context.root))
+        if (const auto uverbs = context.client.char_device("uverbs", device.index);
+            uverbs && *uverbs)
+            return trigger(context.root, Node::uverbs, (*uverbs)->name, "add");
+    return trigger(context.root, Node::device, device.name, "add");
 }
 
 /// Returns true if GID 0 of each RoCE port on a network device, or on one that is stacked on that,
@@ -111,42 +113,60 @@ Result<std::optional<Snapshot>> take_present_snapshot(const Context& context, ui
     }
 }
 
-/// Has udev process again what waited for a network device beside it, and what udev has outdated
-/// records of. Returns false if no device has the name any more.
-Result<bool> follow_netdev(const Context& context, const std::string& netdev,
-                           const std::string& name, bool gives_names)
+/// An event of a network device that has RDMA devices beside it.
+struct NetEvent {
+    std::string netdev;
+    bool gives_names;         ///< it wakes devices that wait for their names
+    std::set<uint32_t> woken; ///< indexes of those
+};
+
+/// Has udev process an RDMA device again that waited for the name of a network device, and nodes
+/// that udev has outdated records of. A name does not change when a network device is renamed
+/// later. Returns false if no RDMA device has the name any more.
+Result<bool> follow_netdev(const Context& context, NetEvent& event, const std::string& name)
 {
     const auto rdma = find_by_name(context, name);
     if (!rdma)
         return tl::unexpected<Error>(rdma.error());
     if (!*rdma)
         return false;
-    const bool is_woken = gives_names && wake_waiting(context, **rdma);
-    const auto now = take_present_snapshot(context, (*rdma)->device.index, netdev);
+    const auto& device = (*rdma)->device;
+    const auto inode = (*rdma)->target.device.inode().value_or(0);
+    if (event.gives_names && !event.woken.contains(device.index) &&
+        is_waiting(context, {device.index, inode})) {
+        if (!wake(context, device))
+            return false;
+        event.woken.insert(device.index);
+    }
+    const auto now = take_present_snapshot(context, device.index, event.netdev);
     if (!now)
         return tl::unexpected<Error>(now.error());
     if (!*now)
         return true;
-    if (!is_woken)
-        refresh_device(context, (*now)->info);
+    refresh_device(context, (*now)->info);
     if (const auto refreshed = refresh_nodes(context, (*now)->info, "", Unrecorded::refresh);
         !refreshed)
         return tl::unexpected<Error>(refreshed.error());
     return true;
 }
 
-/// Does so for all RDMA devices beside a network device; again where one was being renamed.
-Result<std::string> follow_netdev(const Context& context, std::string_view devpath,
-                                  bool gives_names)
+/// Calls follow_netdev() for all RDMA devices beside a network device, again while one of them is
+/// being renamed.
+Result<std::string> follow_netdev_with_all(const Context& context, std::string_view devpath,
+                                           bool gives_names)
 {
-    const std::string netdev(sysfs::last_component(devpath));
+    // udev is about to rename it: the "move" event follows
+    const bool is_renaming = context.property("ID_RENAMING") == "1";
+    NetEvent event{.netdev = std::string(sysfs::last_component(devpath)),
+                   .gives_names = gives_names && !is_renaming,
+                   .woken = {}};
     Result<std::string> outcome;
     for (RenameRetries retries; retries.next();) {
         bool has_all = true;
         outcome = "";
         for (const auto& name :
              context.root.names("." + std::string(devpath) + "/device/infiniband")) {
-            const auto followed = follow_netdev(context, netdev, name, gives_names);
+            const auto followed = follow_netdev(context, event, name);
             if (!followed)
                 outcome = tl::unexpected<Error>(followed.error());
             has_all &= !followed || *followed;
@@ -184,7 +204,7 @@ Result<std::string> handle_net_event(const Context& context, std::string_view de
         auto name = name_ipoib(context, **ipoib);
         return name && !name->empty() ? "ID_RDMA_IPOIB_NAME=" + *name + "\n" : name;
     }
-    return follow_netdev(context, devpath, gives_names);
+    return follow_netdev_with_all(context, devpath, gives_names);
 }
 
 } // namespace rdmad::rdma_id

@@ -45,15 +45,13 @@ bool is_current(const UdevRecord& record, const DeviceInfo& info, std::string_vi
 
 } // namespace
 
-void trigger(const sysfs::Directory& root, Node node, const std::string& sysname,
+bool trigger(const sysfs::Directory& root, Node node, const std::string& sysname,
              std::string_view action)
 {
     const auto path = class_path(node, sysname) + "/uevent";
     const UniqueFd file(openat(root.fd(), path.c_str(), O_WRONLY | O_CLOEXEC | O_NOFOLLOW));
-    // a node that has gone needs no second look
-    if (!file)
-        return;
-    [[maybe_unused]] const auto written = write(file.get(), action.data(), action.size());
+    return file &&
+           write(file.get(), action.data(), action.size()) == static_cast<ssize_t>(action.size());
 }
 
 void forget_old_name(const sysfs::Directory& root, std::string_view old_devpath,

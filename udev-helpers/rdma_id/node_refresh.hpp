@@ -6,8 +6,9 @@
 
 namespace rdmad::rdma_id {
 
-/// Has udev process a node or device again: writes an action to its uevent attribute.
-void trigger(const sysfs::Directory& root, Node node, const std::string& sysname,
+/// Has udev process a node or device again: writes an action to its uevent attribute. Returns false
+/// if nothing has the name, or the kernel refuses.
+bool trigger(const sysfs::Directory& root, Node node, const std::string& sysname,
              std::string_view action = "change");
 
 /// What to do with a node that udev has no record of yet: its first event is on the way, or being

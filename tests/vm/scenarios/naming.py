@@ -375,7 +375,7 @@ def ipoib_devices_are_called_after_their_rdma_devices(suite):
         lab.plug(4, 'proto=ib')
         lab.expect_true('one whose name does not fit, and one that is not asked for',
                         not [name for name in names() if 'much' in name or 'other' in name], names())
-        told = [line for line in lab.journal().splitlines() if 'is not called after it' in line]
+        told = [line for line in lab.journal().splitlines() if 'does not name the IPoIB device' in line]
         lab.expect('lines in the journal', len(told), 1)
         return [f'journal: {told[0]}', 'names: ' + ' '.join(names())]
 
@@ -385,8 +385,14 @@ def a_device_called_after_its_network_device_waits_for_that(suite):
     """Both come at once, and systemd-udevd renames the network device."""
     with _named(suite, 'NamePolicy=netdev path\n', append='net.ifnames=1') as lab:
         monitor = lab.start_monitor('--subsystem-match=infiniband')
-        for slot, proto in ((1, 'roce'), (2, 'roce'), (3, 'iwarp')):
-            lab.plug(slot, f'proto={proto} netdev=new')
+        lab.plug(3, 'proto=iwarp netdev=new')
+        lab.settle()
+        lab.expect('the name of the first', lab.in_slot(3), ['iw-enp3s0'])
+        # what systemd runs as long as there is an RDMA device
+        lab.until('rdma-hw.target is up', lambda: lab.run('systemctl is-active rdma-hw.target', check=False) == 'active')
+        lab.expect('times that it stopped', lab.run('journalctl -b -o cat -u rdma-hw.target | grep -c ^Stopped', check=False), '0')
+        for slot in (1, 2):
+            lab.plug(slot, 'proto=roce netdev=new')
         lab.plug(4, 'proto=roce:roce netdev=new:new')
         lab.settle()
         lab.expect('names', [lab.in_slot(slot) for slot in (1, 2, 3, 4)],
@@ -432,9 +438,9 @@ def a_broken_file_is_told_and_its_devices_keep_their_names(suite):
         lab.expect('the name of what the broken file matches', lab.in_slot(1), ['mock0'])
         lab.expect('the name of another device', lab.in_slot(2), ['ibp2s0'])
         journal = lab.journal()
-        told = ["/etc/rdmad/link.d/05-broken.link:4: NamePolicy: 'pth' is no policy",
-                '/etc/rdmad/link.d/06-worse.link:2: Pth: there is no such key in [Match]',
-                "/etc/rdmad/link.d/06-worse.link:4: Name: 'a/b' is refused: only letters, digits, '_', '-' and '.' are allowed"]
+        told = ["/etc/rdmad/link.d/05-broken.link:4: NamePolicy: 'pth' is not a naming policy",
+                '/etc/rdmad/link.d/06-worse.link:2: Pth: unknown key in [Match]',
+                "/etc/rdmad/link.d/06-worse.link:4: Name: 'a/b' is not allowed: only letters, digits, '_', '-' and '.' are allowed"]
         for line in told:
             lab.expect_true('the journal says', line in journal, journal[-2000:])
         lab.expect('how often', journal.count(told[0]), 1)
