@@ -134,6 +134,12 @@ TEST_CASE("a device of many ports has links for the first of them", "[node_links
     const auto links = must(claim_links(info, bench.owners));
     CHECK(links.paths.size() == most_ports);
     CHECK(links.aliases.size() == most_ports);
+    CHECK(
+        why_ports_lack_links(info) ==
+        "RDMA device mixed has 256 ports: uverbs0 gets links and units for the first 128 of them; "
+        "see LIMITS in rdmad-links(7)");
+    info.ports.resize(most_ports);
+    CHECK(why_ports_lack_links(info).empty());
     // a node of one port has its own, whatever its number
     info.node = Node::umad;
     info.sysname = "umad0";

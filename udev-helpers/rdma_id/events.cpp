@@ -110,6 +110,10 @@ Result<std::string> handle_node_event(const Context& context, const Target& node
     auto links = claim_links(**info, owners);
     if (!links)
         return tl::unexpected<Error>(std::move(links).error());
+    // not with each change of the node
+    if (const auto why = why_ports_lack_links(**info);
+        !why.empty() && context.property("ACTION") == "add")
+        warn(why);
     release_past_links(context.root, **info, owners, context.paths.udev);
     // for umad 91-rdmad-units.rules adds ours to what is there
     if (node.node != Node::umad)

@@ -4,7 +4,6 @@
 #include "core/base/text.hpp"
 #include "core/device/udev_record.hpp"
 #include "core/naming/links.hpp"
-#include "udev-helpers/rdma_id/log.hpp"
 #include "udev-helpers/rdma_id/node_refresh.hpp"
 
 #include <algorithm>
@@ -53,11 +52,17 @@ std::vector<Claim> claims_of(const DeviceInfo& info)
     return claims;
 }
 
+std::string why_ports_lack_links(const DeviceInfo& info)
+{
+    if (info.node != Node::uverbs || info.ports.size() <= most_ports)
+        return {};
+    return "RDMA device " + info.device.name + " has " + std::to_string(info.ports.size()) +
+           " ports: " + info.sysname + " gets links and units for the first " +
+           std::to_string(most_ports) + " of them; see LIMITS in rdmad-links(7)";
+}
+
 Result<NodeLinks> claim_links(const DeviceInfo& info, LinkOwners& owners)
 {
-    if (info.node == Node::uverbs && info.ports.size() > most_ports)
-        warn("RDMA device " + info.device.name + " has more than " + std::to_string(most_ports) +
-             " ports: " + info.sysname + " gets no links and units for those after");
     NodeLinks links;
     const auto node = to_string(info.node);
     for (const auto& claim : claims_of(info)) {

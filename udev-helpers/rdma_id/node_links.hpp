@@ -12,6 +12,9 @@ namespace rdmad::rdma_id {
 /// GUID: none by that if the network device is in another network namespace.
 [[nodiscard]] std::vector<Claim> claims_of(const DeviceInfo& info);
 
+/// Returns a warning if a node has more ports than rdma_id makes links for, empty if not.
+[[nodiscard]] std::string why_ports_lack_links(const DeviceInfo& info);
+
 /// Takes the links and aliases that a node asks for. Returns them without those that another node
 /// has a better claim to.
 [[nodiscard]] Result<NodeLinks> claim_links(const DeviceInfo& info, LinkOwners& owners);

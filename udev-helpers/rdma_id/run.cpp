@@ -21,6 +21,13 @@ Answer refused(const Error& error)
     return {exit_refused};
 }
 
+/// Logs an error of an event with what the event is about.
+Answer failed_event(const Host& host, const Error& error)
+{
+    warn(host.event("DEVPATH").value_or("") + ": " + error.message());
+    return {exit_refused};
+}
+
 Answer not_found(const Options& options)
 {
     if (options.device)
@@ -81,7 +88,7 @@ Answer net_event(const Options& options, const Host& host, const sysfs::Director
     const auto text = with_kernel(host, root, true, [&](const Context& context) {
         return handle_net_event(context, devpath, gives_names);
     });
-    return text ? Answer{exit_found, *text} : refused(text.error());
+    return text ? Answer{exit_found, *text} : failed_event(host, text.error());
 }
 
 Result<std::string> event(const Context& context, const Options& options, const Target& target)
@@ -139,7 +146,7 @@ Answer run(const Options& options, const Host& host)
         return answer(context, options, **target);
     });
     if (!text)
-        return refused(text.error());
+        return options.event ? failed_event(host, text.error()) : refused(text.error());
     return text->empty() ? not_found(options) : Answer{exit_found, *text};
 }
 
