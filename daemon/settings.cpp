@@ -57,7 +57,7 @@ std::string set(recovery::Settings& settings, const std::string& key, const std:
             settings.kinds.insert(kind);
         return {};
     }
-    return "there is no such key in [Recovery]";
+    return "unknown key in [Recovery]";
 }
 
 /// What is wrong, or empty. An empty value is the default.
@@ -76,7 +76,7 @@ std::string set(lifecycle::Settings& settings, const std::string& key, const std
         return {};
     }
     if (key != "FlapLimit")
-        return "there is no such key in [Lifecycle]";
+        return "unknown key in [Lifecycle]";
     const auto limit = value.empty() ? defaults.flap_limit : text::parse_u32(value);
     if (!limit || *limit > max_flaps)
         return quoted + " is no number from 0, which is never, to " + std::to_string(max_flaps);
@@ -95,7 +95,7 @@ Settings parse_settings(const config::File& file)
                 ? set(settings.lifecycle, assignment.key, assignment.value)
             : assignment.section == "Recovery"
                 ? set(settings.recovery, assignment.key, assignment.value)
-                : "there is no section [" + text::escape_terminal(assignment.section) + "]";
+                : "unknown section [" + text::escape_terminal(assignment.section) + "]";
         if (!what.empty())
             settings.problems.push_back(
                 {assignment.file, assignment.line, assignment.section, assignment.key, what});

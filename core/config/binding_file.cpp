@@ -46,7 +46,7 @@ std::string set_word(Enum& target, const std::array<std::string_view, N>& words,
     std::string all;
     for (const auto word : words)
         all.append(all.empty() ? "" : ", ").append(word);
-    return "'" + text::escape_terminal(value) + "' is none of " + all;
+    return "'" + text::escape_terminal(value) + "' is not one of " + all;
 }
 
 /// All that can be wrong with a unit before the port is known.
@@ -95,7 +95,7 @@ std::string set_binding(BindingFile& binding, const std::string& key, const std:
         return set_word(binding.on_blocked, blocks_known, value);
     if (key == "Stage")
         return set_word(binding.stage, stages, value);
-    return key == "Description" ? "" : "there is no such key in [Binding]";
+    return key == "Description" ? "" : "unknown key in [Binding]";
 }
 
 } // namespace
@@ -111,7 +111,8 @@ BindingFile parse_binding(const File& file)
                            "Device=*")
                            .problems;
     if (binding.units.empty() && binding.problems.empty())
-        binding.problems.push_back({.file = file.path, .what = "binds nothing without Unit="});
+        binding.problems.push_back(
+            {.file = file.path, .what = "has no Unit=, so it binds nothing"});
     return binding;
 }
 

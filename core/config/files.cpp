@@ -62,8 +62,8 @@ void add(File& file, const std::string& path)
 void add_excess(File& file, const std::string& path)
 {
     file.problems.push_back({.file = path,
-                             .what = "is not read, nor is any after it: there are more than " +
-                                     std::to_string(max_files) + " of them"});
+                             .what = "is not read, nor is any file after it: the limit is " +
+                                     std::to_string(max_files) + " files"});
 }
 
 void read(File& file, const std::string& root, const std::vector<std::string>& folders)

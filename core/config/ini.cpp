@@ -78,7 +78,7 @@ private:
         // what follows a broken header belongs to no section
         section_.clear();
         if (!text.ends_with(']') || text.size() < 3)
-            return report({}, "'" + text::escape_terminal(text) + "' is no [Section]");
+            return report({}, "'" + text::escape_terminal(text) + "' is not a [Section] header");
         section_ = text.substr(1, text.size() - 2);
     }
 
@@ -89,9 +89,9 @@ private:
         const auto equals = text.find('=');
         const auto key = text::trim(text.substr(0, equals));
         if (equals == std::string_view::npos || !is_key(key))
-            return report({}, "'" + text::escape_terminal(text) + "' is no Key=Value");
+            return report({}, "'" + text::escape_terminal(text) + "' is not Key=Value");
         if (section_.empty())
-            return report(key, "stands in no [Section]");
+            return report(key, "comes before any [Section]");
         ini_.assignments.push_back({.section = section_,
                                     .key = std::string(key),
                                     .value = std::string(text::trim(text.substr(equals + 1))),

@@ -31,7 +31,7 @@ std::string set_policies(LinkFile& link, const std::string& value)
     for (const auto& word : words) {
         const auto policy = naming::parse_policy(word);
         if (!policy)
-            return "'" + text::escape_terminal(word) + "' is no policy";
+            return "'" + text::escape_terminal(word) + "' is not a naming policy";
         link.policies.push_back(*policy);
     }
     return {};
@@ -44,7 +44,7 @@ std::string set_name(LinkFile& link, const std::string& value)
     if (!sampled)
         return "'" + text::escape_terminal(value) + "' has a '%' that starts no specifier";
     if (const auto why_not = naming::refusal(sampled.text); !value.empty() && !why_not.empty())
-        return "'" + text::escape_terminal(value) + "' is refused: " + why_not;
+        return "'" + text::escape_terminal(value) + "' is not allowed: " + why_not;
     link.name = value;
     return {};
 }
@@ -54,7 +54,7 @@ std::string set_scheme(LinkFile& link, const std::string& value)
     link.scheme = naming::parse_scheme(value);
     return link.scheme || value.empty()
                ? ""
-               : "there is no naming scheme '" + text::escape_terminal(value) + "'";
+               : "unknown naming scheme '" + text::escape_terminal(value) + "'";
 }
 
 std::string set_link(LinkFile& link, const std::string& key, const std::string& value)
@@ -69,7 +69,7 @@ std::string set_link(LinkFile& link, const std::string& key, const std::string& 
         return set_boolean(link.port_label, value);
     if (key == "IPoIBName")
         return set_boolean(link.ipoib_name, value);
-    return key == "Description" ? "" : "there is no such key in [Link]";
+    return key == "Description" ? "" : "unknown key in [Link]";
 }
 
 } // namespace
@@ -97,7 +97,7 @@ naming::Composed expand_name(std::string_view name, const Specifiers& specifiers
     if (const auto* missing = out.without_value; missing)
         return {.why_not = "no " + std::string(missing->what) + " for %" + missing->letter};
     if (const auto why_not = naming::refusal(out.text); !why_not.empty())
-        return {.why_not = "'" + text::escape_terminal(out.text) + "' is refused: " + why_not};
+        return {.why_not = "'" + text::escape_terminal(out.text) + "' is not allowed: " + why_not};
     return {.name = out.text};
 }
 

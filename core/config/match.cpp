@@ -92,9 +92,9 @@ std::string why_never(ListKey::Kind kind, std::string_view word)
         return {};
     const auto quoted = "'" + text::escape_terminal(word) + "'";
     if (kind == ListKey::guid && (word.size() != 16 || !text::parse_hex_u64(word)))
-        return quoted + " is no GUID, which has 16 hexadecimal digits";
+        return quoted + " is not a GUID of 16 hexadecimal digits";
     if (kind == ListKey::link_type && !naming::parse_link_type(word))
-        return quoted + " is no link type: infiniband, opa, roce, iwarp, usnic, efa or unknown";
+        return quoted + " is not a link type (infiniband, opa, roce, iwarp, usnic, efa or unknown)";
     return {};
 }
 
@@ -182,14 +182,14 @@ std::string Match::set(const std::string& key, const std::string& value)
         return {};
     }
     if ((key != "Property" || of_ == Of::port) && key != "KernelCommandLine")
-        return "there is no such key in [Match]";
+        return "unknown key in [Match]";
 
     auto& conditions = key == "Property" ? properties_ : kernel_command_line_;
     if (words.empty())
         conditions.clear();
     for (auto& word : words) {
         if (key == "Property" && word.find('=') == std::string::npos)
-            return "'" + text::escape_terminal(word) + "' is no PROPERTY=VALUE";
+            return "'" + text::escape_terminal(word) + "' is not PROPERTY=VALUE";
         conditions.push_back(std::move(word));
     }
     return {};

@@ -18,7 +18,7 @@ void keep_first(std::vector<Problem>& problems, const std::string& path)
         return;
     const auto more = problems.size() - max_problems;
     problems.resize(max_problems);
-    problems.push_back({.file = path, .what = "has " + std::to_string(more) + " mistakes more"});
+    problems.push_back({.file = path, .what = "has " + std::to_string(more) + " more problems"});
 }
 
 } // namespace
@@ -39,7 +39,7 @@ Verdict read_sections(const File& file, Match& match, std::string_view own_secti
         else if (assignment.section == own_section)
             what = set(assignment.key, assignment.value);
         else
-            what = "there is no section [" + text::escape_terminal(assignment.section) + "]";
+            what = "unknown section [" + text::escape_terminal(assignment.section) + "]";
         if (what.empty())
             continue;
         if (assignment.section != own_section)

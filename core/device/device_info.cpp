@@ -73,7 +73,7 @@ Result<std::optional<DeviceInfo>> absent_port(nldev::Client& client, const nldev
     if (!*again || number > device.port_count)
         return std::optional<DeviceInfo>();
     return fail(EAGAIN, "port " + std::to_string(number) + " of " + device.name +
-                            ": the driver does not tell of it now");
+                            ": the driver does not report it now");
 }
 
 } // namespace

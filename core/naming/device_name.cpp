@@ -221,11 +221,12 @@ Composed compose(Policy policy, const Place& place, Scheme scheme, bool with_lab
         return composed;
     if (with_label && takes_label(policy, scheme)) {
         if (!place.port_label)
-            return none("no physical port label is told (yet), and PortLabel= is on");
+            return none(
+                "PortLabel= is on, but the driver has not reported a physical port label (yet)");
         composed.name += "n" + *place.port_label;
     }
     if (const auto why_not = refusal(composed.name); !why_not.empty())
-        return none("'" + text::escape_terminal(composed.name) + "' is refused: " + why_not);
+        return none("'" + text::escape_terminal(composed.name) + "' is not allowed: " + why_not);
     return composed;
 }
 
@@ -240,7 +241,7 @@ std::string refusal(std::string_view name)
     if (!is_safe_name(name))
         return "only letters, digits, '_', '-' and '.' are allowed";
     if (name.find_first_not_of("0123456789") == std::string_view::npos)
-        return "a number alone reads as a device's index";
+        return "programs would take a number alone for a device index";
     if (is_temporary(name))
         return "names that begin with '" + std::string(temporary_prefix) + "' are for swaps";
     return {};
@@ -252,7 +253,7 @@ Composed ipoib_name(const IpoibPlace& place)
     if (place.ports > 1)
         name += "p" + std::to_string(place.port);
     if (const auto why_not = refusal(name); !why_not.empty())
-        return none("'" + text::escape_terminal(name) + "' is refused: " + why_not);
+        return none("'" + text::escape_terminal(name) + "' is not allowed: " + why_not);
     if (name.size() >= IFNAMSIZ)
         return none("'" + name + "' has " + std::to_string(name.size()) +
                     " bytes, and a network device's name has at most 15");

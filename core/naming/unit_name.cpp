@@ -50,7 +50,7 @@ std::string unit_refusal(std::string_view unit)
         (name.starts_with('-') || name.ends_with('-') || name.find("--") != std::string_view::npos))
         return "a slice has no part without a name between its dashes";
     if (name == "rdmad" || name.starts_with("rdmad-"))
-        return "it is one of rdmad itself";
+        return "it is a unit of rdmad itself";
     return {};
 }
 

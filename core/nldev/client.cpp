@@ -15,7 +15,7 @@ namespace {
 tl::unexpected<Error> refused(const wire::Status& status)
 {
     if (status.error == 0)
-        return fail(ENODATA, "the kernel answered RDMA netlink with nothing");
+        return fail(ENODATA, "the kernel sent an empty reply over RDMA netlink");
     std::string context = "the kernel refused";
     if (!status.text.empty())
         context += " (" + status.text + ")";
@@ -47,7 +47,7 @@ Result<wire::Bytes> Client::receive()
         if (datagram->sender != 0)
             continue;
         if (datagram->truncated)
-            return fail(EMSGSIZE, "answer of RDMA netlink longer than expected");
+            return fail(EMSGSIZE, "the reply of RDMA netlink is longer than expected");
         return datagram->bytes;
     }
 }

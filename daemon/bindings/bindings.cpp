@@ -108,7 +108,7 @@ std::string why_no_unit(const std::string& unit)
     auto sample = unit; // specifiers become something that a unit may have in its name
     std::replace(sample.begin(), sample.end(), '%', 'x');
     const auto why_not = naming::unit_refusal(sample);
-    return why_not.empty() ? "" : "Unit: '" + unit + "' is refused: " + why_not;
+    return why_not.empty() ? "" : "Unit: '" + unit + "' is not allowed: " + why_not;
 }
 
 } // namespace

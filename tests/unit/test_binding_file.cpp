@@ -90,7 +90,7 @@ TEST_CASE("a binding matches by what a port is", "[binding_file]")
 TEST_CASE("keys that need an event are none of a binding", "[binding_file]")
 {
     CHECK(problem("[Match]\nDevice=*\nProperty=A=1\n[Binding]\nUnit=a.service\n") ==
-          std::string(path) + ":3: Property: there is no such key in [Match]");
+          std::string(path) + ":3: Property: unknown key in [Match]");
 }
 
 TEST_CASE("what is wrong is told with file, line and key, and the file binds nothing",
@@ -98,15 +98,15 @@ TEST_CASE("what is wrong is told with file, line and key, and the file binds not
 {
     const auto at = [](const char* rest) { return std::string(path) + rest; };
     CHECK(problem(match_all + "Unit=a.service\nNode=infiniband\n") ==
-          at(":5: Node: 'infiniband' is none of uverbs, umad, issm"));
+          at(":5: Node: 'infiniband' is not one of uverbs, umad, issm"));
     CHECK(problem(match_all + "Unit=a.service\nRequire=some\n") ==
-          at(":5: Require: 'some' is none of all, any"));
+          at(":5: Require: 'some' is not one of all, any"));
     CHECK(problem(match_all + "Unit=a.service\nWaitFor=up\n") ==
-          at(":5: WaitFor: 'up' is none of present, active, ready"));
+          at(":5: WaitFor: 'up' is not one of present, active, ready"));
     CHECK(problem(match_all + "Unit=a.service\nRestart=yes\n") ==
-          at(":5: Restart: 'yes' is none of return, no"));
+          at(":5: Restart: 'yes' is not one of return, no"));
     CHECK(problem(match_all + "Unit=a.service b\n") ==
-          at(":4: Unit: 'b' is refused: it does not end in .service, .target, .socket, .mount, "
+          at(":4: Unit: 'b' is not allowed: it does not end in .service, .target, .socket, .mount, "
              ".path, "
              ".timer or .slice"));
     CHECK(problem(match_all + "Unit=a%i.service\n") ==
@@ -114,11 +114,10 @@ TEST_CASE("what is wrong is told with file, line and key, and the file binds not
     CHECK(problem(match_all + "Unit=a.service%\n") ==
           at(":4: Unit: 'a.service%' has a '%' that starts no specifier"));
     CHECK(problem(match_all + "Unit=\"a.service\n") == at(":4: Unit: a quote does not end"));
-    CHECK(problem(match_all + "Units=a.service\n") ==
-          at(":4: Units: there is no such key in [Binding]"));
+    CHECK(problem(match_all + "Units=a.service\n") == at(":4: Units: unknown key in [Binding]"));
     CHECK(problem("[Binding]\nUnit=a.service\n") ==
           at(": matches nothing without a [Match] key; Device=* matches every one"));
-    CHECK(problem("[Match]\nDevice=*\n") == at(": binds nothing without Unit="));
+    CHECK(problem("[Match]\nDevice=*\n") == at(": has no Unit=, so it binds nothing"));
 }
 
 TEST_CASE("of many mistakes the first 100 are told, and how many more there are", "[binding_file]")
@@ -130,7 +129,7 @@ TEST_CASE("of many mistakes the first 100 are told, and how many more there are"
     const auto problems = parse(text).problems;
     REQUIRE(problems.size() == 101);
     CHECK(problems[99].line != 0);
-    CHECK(problems[100].message() == std::string(path) + ": has 150 mistakes more");
+    CHECK(problems[100].message() == std::string(path) + ": has 150 more problems");
 }
 
 TEST_CASE("a file may name 64 units", "[binding_file]")

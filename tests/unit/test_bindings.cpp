@@ -347,9 +347,9 @@ TEST_CASE("what is wrong with a key is told", "[bindings]")
         return outcome.error().context;
     };
     CHECK(reason({{"PortGUID", "12"}}, {}) ==
-          "PortGUID: '12' is no GUID, which has 16 hexadecimal digits");
+          "PortGUID: '12' is not a GUID of 16 hexadecimal digits");
     CHECK(reason(any_device, {{"Node", "infiniband"}}) ==
-          "Node: 'infiniband' is none of uverbs, umad, issm");
+          "Node: 'infiniband' is not one of uverbs, umad, issm");
     CHECK(reason({}, {}).find("matches nothing without a [Match] key") != std::string::npos);
     CHECK(bench.tree.list("run").empty());
 }

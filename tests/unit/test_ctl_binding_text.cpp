@@ -122,7 +122,7 @@ TEST_CASE("what rdmad's parser refuses is refused, and the key is told", "[bindi
 {
     CHECK(refusal(request("a", {{"--port-guid", "12"}})).starts_with("--port-guid: '12'"));
     CHECK(refusal(request("a", {{"--device", "x"}, {"--node", "y"}})) ==
-          "--node: 'y' is none of uverbs, umad, issm");
+          "--node: 'y' is not one of uverbs, umad, issm");
     CHECK(refusal(request("a.service b", {{"--device", "x"}})).starts_with("UNIT: 'a.service b"));
     CHECK(refusal(request("a", {{"--device", std::string(70000, 'x')}})).find("64 KiB") !=
           std::string::npos);

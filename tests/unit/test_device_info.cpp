@@ -131,7 +131,7 @@ TEST_CASE("a device whose driver cannot tell of a port now is there", "[device_i
     bench.kernel.refuse_port(0, 2);
     const auto info = bench.of(0, Node::device);
     CHECK(error_of(info) == EAGAIN);
-    CHECK(info.error().context == "port 2 of mixed: the driver does not tell of it now");
+    CHECK(info.error().context == "port 2 of mixed: the driver does not report it now");
 }
 
 TEST_CASE("an error of the kernel is passed on", "[device_info]")

@@ -164,7 +164,7 @@ TEST_CASE("a device is called after the network device of its only port", "[devi
     CHECK(why_not(Policy::netdev, place) == "its port has no network device");
     place.netdev = "e:0";
     CHECK(why_not(Policy::netdev, place) ==
-          "'roce-e:0' is refused: only letters, digits, '_', '-' and '.' are allowed");
+          "'roce-e:0' is not allowed: only letters, digits, '_', '-' and '.' are allowed");
 }
 
 TEST_CASE("without a protocol the prefix is rdma", "[device_name]")
@@ -195,7 +195,7 @@ TEST_CASE("a physical port label is appended where it is asked for and told", "[
     };
     for (const auto policy : {Policy::path, Policy::slot, Policy::onboard})
         CHECK(labelled(policy).why_not ==
-              "no physical port label is told (yet), and PortLabel= is on");
+              "PortLabel= is on, but the driver has not reported a physical port label (yet)");
     place.port_label = "p0";
     CHECK(labelled(Policy::path).name == "rocep193s0np0");
     CHECK(labelled(Policy::slot).name == "roces1np0");
@@ -214,7 +214,7 @@ TEST_CASE("names that tools could not take are refused", "[device_name]")
     CHECK(refusal("") == "it is empty");
     CHECK(refusal(".") == "it is a directory");
     CHECK(refusal("..") == "it is a directory");
-    CHECK(refusal("17") == "a number alone reads as a device's index");
+    CHECK(refusal("17") == "programs would take a number alone for a device index");
     for (const auto* bad : {"a/b", "a%d", "a b", "a\n", "a\x1b", "\xc3\xbc", "a:1"})
         CHECK(refusal(bad) == "only letters, digits, '_', '-' and '.' are allowed");
 }
@@ -230,7 +230,7 @@ TEST_CASE("an IPoIB device is called after its RDMA device, and the port if ther
     CHECK(ipoib_name({.device = "123456789012"}).name == "ipo123456789012");
     CHECK_FALSE(ipoib_name({.device = "1234567890123"}).why_not.empty());
     CHECK(ipoib_name({.device = "a/b"}).why_not ==
-          "'ipoa/b' is refused: only letters, digits, '_', '-' and '.' are allowed");
+          "'ipoa/b' is not allowed: only letters, digits, '_', '-' and '.' are allowed");
 }
 
 TEST_CASE("nobody else may have the name for a swap", "[device_name]")

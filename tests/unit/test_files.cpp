@@ -264,7 +264,7 @@ TEST_CASE("no more files are read than the limit, and the first beyond it says s
     REQUIRE(files[1024].problems.size() == 1);
     CHECK(files[1024].problems[0].message() ==
           tree.path("etc/link.d/2024.link") +
-              ": is not read, nor is any after it: there are more than 1024 of them");
+              ": is not read, nor is any file after it: the limit is 1024 files");
 }
 
 TEST_CASE("a file has no more drop-ins than the limit", "[files]")

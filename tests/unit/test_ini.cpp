@@ -345,9 +345,10 @@ TEST_CASE("words are added to those that are there", "[ini]")
 
 TEST_CASE("a problem's message names what is known of its place", "[ini]")
 {
-    CHECK(
-        Problem{"/etc/rdmad/link.d/10-storage.link", 7, "Link", "NamePolicy", "'pth' is no policy"}
-            .message() == "/etc/rdmad/link.d/10-storage.link:7: NamePolicy: 'pth' is no policy");
+    CHECK(Problem{"/etc/rdmad/link.d/10-storage.link", 7, "Link", "NamePolicy",
+                  "'pth' is not a naming policy"}
+              .message() ==
+          "/etc/rdmad/link.d/10-storage.link:7: NamePolicy: 'pth' is not a naming policy");
     CHECK(Problem{.file = "a.link", .line = 7, .what = "is broken"}.message() ==
           "a.link:7: is broken");
     CHECK(Problem{.file = "a.link", .key = "Name", .what = "is broken"}.message() ==

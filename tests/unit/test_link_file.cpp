@@ -171,7 +171,7 @@ TEST_CASE("a problem in a drop-in names the drop-in", "[link_file]")
 TEST_CASE("an unknown policy is a problem, told with its place", "[link_file]")
 {
     CHECK(problem("\n\n\nNamePolicy=slot pth\n").message() ==
-          "/etc/rdmad/link.d/10-storage.link:7: NamePolicy: 'pth' is no policy");
+          "/etc/rdmad/link.d/10-storage.link:7: NamePolicy: 'pth' is not a naming policy");
     const auto* value = GENERATE("Slot", "slot,path", "database", "mac", "\"\"", "slot ''");
     CAPTURE(value);
     CHECK(problem("NamePolicy="s + value + "\n").key == "NamePolicy");

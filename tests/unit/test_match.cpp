@@ -655,7 +655,7 @@ TEST_CASE("the port GUIDs of a [Match] are those that it names one by one", "[ma
 
 TEST_CASE("keys of devices and of ports are told apart", "[match]")
 {
-    const auto unknown = "there is no such key in [Match]"s;
+    const auto unknown = "unknown key in [Match]"s;
     for (const auto* key : {"Device", "Port"}) {
         CHECK(Match(Match::Of::device).set(key, "1") == unknown);
         CHECK(Match(Match::Of::port).set(key, "1").empty());

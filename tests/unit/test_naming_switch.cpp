@@ -440,7 +440,7 @@ TEST_CASE("status tells of a file in place of the rules that rdmad needs", "[nam
     CHECK_FALSE(bench.says("stands in place"));
     bench.tree.link("etc/udev/rules.d/59-rdmad-name.rules", "/dev/null");
     CHECK(bench.says(bench.tree.path("etc/udev/rules.d/59-rdmad-name.rules") +
-                     " stands in place of rdmad's own file of that name.\n"));
+                     " overrides rdmad's own file of that name.\n"));
 }
 
 TEST_CASE("status names .link files that are sound", "[naming_switch]")

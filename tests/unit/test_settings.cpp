@@ -120,9 +120,8 @@ TEST_CASE("what is wrong in the settings is told", "[settings]")
                  "to 366 days");
     CHECK(settings.problems[1].message() ==
           path + ":3: FlapLimit: '1001' is no number from 0, which is never, to 1000");
-    CHECK(settings.problems[2].message() ==
-          path + ":4: Colour: there is no such key in [Lifecycle]");
-    CHECK(settings.problems[3].message() == path + ":7: A: there is no section [Daemon]");
+    CHECK(settings.problems[2].message() == path + ":4: Colour: unknown key in [Lifecycle]");
+    CHECK(settings.problems[3].message() == path + ":7: A: unknown section [Daemon]");
     CHECK(settings.lifecycle.grace == lifecycle::Settings().grace);
     CHECK(settings.lifecycle.hold_first == 4 * second);
 }

@@ -223,8 +223,8 @@ std::vector<LinkOwners::Loser> LinkOwners::losers_of(const std::string& key, Nod
 void LinkOwners::stop_writing(const Error& error)
 {
     writable_ = false;
-    warn(error.message() + ": links are given without a record of who has them, so two devices "
-                           "with one GUID may get the same");
+    warn(error.message() + ": rdma_id makes links without a record of their owners, so two "
+                           "devices with one GUID may get the same link");
 }
 
 Result<bool> LinkOwners::take(const Claim& claim)
@@ -263,8 +263,8 @@ Result<bool> LinkOwners::contest(const Claim& claim, const std::string& key)
     // an error of another device costs no more than this link, which comes when that device goes
     if (!found && owner->index != me.index) {
         warn(me.sysname + " of RDMA device " + std::to_string(me.index) + " does not get " +
-             link_name(claim) + ": of " + owner->sysname +
-             ", which has it: " + found.error().message());
+             link_name(claim) + ": rdma_id cannot tell whether " + owner->sysname +
+             ", which has it, still has the GUID: " + found.error().message());
         // a mark that is there says more
         if (writable_)
             make_link(to_text(Mark{me, Mark::State::untold}), mark_path(key, me.sysname));

@@ -128,12 +128,12 @@ Parsed parse_options(int argc, char** argv)
         }
     }
     if (argc - optind > 1)
-        return usage_error(std::string("one DEVICE at a time, '") + argv[optind + 1] +
-                           "' is too many");
+        return usage_error(std::string("rdma_id takes one DEVICE; '") + argv[optind + 1] +
+                           "' is a second one");
     if (optind < argc)
         options.device = argv[optind];
     if (options.rename && !options.event)
-        return usage_error("--rename goes with --event");
+        return usage_error("--rename needs --event");
     if (options.naming && options.device)
         return usage_error("--naming takes no DEVICE");
     if (options.test_link && !options.device)

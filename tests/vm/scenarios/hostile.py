@@ -102,7 +102,7 @@ def of_10000_binding_files_the_first_bind_and_the_first_too_many_is_named(suite)
         _bound(l, f'cd {folder}; for i in $(seq 10000 19999); do '
                'printf "[Match]\\nDevice=none\\n[Binding]\\nUnit=none.service\\n" > 60-$i.binding; done')
         # 50-bound.binding is the first of 1024
-        _told(l, f'{folder}/60-11023.binding: is not read, nor is any after it: there are more than 1024 of them')
+        _told(l, f'{folder}/60-11023.binding: is not read, nor is any file after it: the limit is 1024 files')
         l.expect('files that rdmad knows', len(json.loads(l.run('rdmactl bindings --json'))['bindings']), 1025)
         _lives_with_its_port(l)
         _is_calm(l, 'with 10,000 files')

@@ -98,7 +98,7 @@ def a_run_directory_that_cannot_be_written_costs_no_link(suite):
             l.expect(f'links on a {how} one', l.port_links(), {f'{guid}/{node}': path for (port, node), path in l.nodes_of(name).items()
                      for number, guid in ((1, A), (2, '0002c90300000a02')) if port in (0, number)})
             l.expect(f'node GUID on a {how} one', l.properties('/dev/infiniband/uverbs0').get('ID_RDMA_NODE_GUID'), '0002c90300000a00')
-            l.expect_true('it is told', 'links are given without a record' in l.journal())
+            l.expect_true('it is told', 'makes links without a record' in l.journal())
             l.run('umount /run/rdmad')
             # and with a record of who came first
             l.plug(2, clone)

@@ -252,7 +252,8 @@ Decision decide_name(const NamingInput& input, const Snapshot& device,
         return decision;
     }
     if (!facts.property && decision.file->match.asks_for_property()) {
-        decision.keeps = "a file may match it by Property=, which only an event of its own tells";
+        decision.keeps = "a file may match it by Property=, and its properties are known only in "
+                         "an event of its own";
         decision.waits = true;
         return decision;
     }

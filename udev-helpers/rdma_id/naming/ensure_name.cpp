@@ -253,8 +253,8 @@ private:
                 continue;
             const auto original = naming::is_temporary(work.original) ? name : work.original;
             write(work.id, is_decided ? NameRecord{original, name} : NameRecord{original});
-            warn("the device with index " + std::to_string(index) + " is called " + name +
-                 ": it could not have its name");
+            warn("RDMA device " + std::to_string(index) + " has the name " + name +
+                 ": the name that it gave up for another device is taken");
             return;
         }
     }
@@ -298,7 +298,7 @@ Result<std::optional<NameOutcome>> ensure_name(const Context& context, const nld
     const auto input = read_naming_input(context);
     const auto lock = lock_names(context.paths);
     if (!lock)
-        warn(lock.error().message() + ": no device gives up its name for another one");
+        warn(lock.error().message() + ": rdmad does not swap names without it");
 
     // another event may have named it while this one waited for the lock
     const auto now = take_snapshot(context.client, context.root, device.index);

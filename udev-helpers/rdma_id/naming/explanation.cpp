@@ -59,7 +59,8 @@ std::string explain_outcome(const Context& context, const NamingInput& input,
             return text + "It is called that already.\n";
         const auto holder = find_holder(context, name);
         if (!holder)
-            return text + name + " has another device: " + holder.error().message() + ".\n";
+            return text + "rdma_id cannot tell which device has the name " + name + ": " +
+                   holder.error().message() + ".\n";
         if (!*holder)
             return text + "It would be called " + name + ".\n";
         const auto who = "the device with index " + std::to_string((*holder)->index);

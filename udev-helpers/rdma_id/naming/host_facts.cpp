@@ -79,7 +79,7 @@ KernelOptions parse_kernel_options(std::string_view command_line)
             const auto scheme = naming::parse_scheme(value);
             options.scheme = scheme ? scheme : options.scheme;
             if (!scheme)
-                what = "there is no naming scheme '" + text::escape_terminal(value) + "'";
+                what = "unknown naming scheme '" + text::escape_terminal(value) + "'";
         }
         if (!what.empty())
             options.problems.push_back("kernel command line: " + std::string(key) + ": " + what);

@@ -195,7 +195,8 @@ std::string NamingSwitch::status() const
         text = "rdma-core names RDMA devices, by " + now.path + ".\n";
         break;
     case Owner::administrator:
-        text = now.path + " is an administrator's, and goes before rdma-core's and ours: " +
+        text = now.path +
+               " is an administrator's, and overrides the files of rdma-core and rdmad: " +
                (renames(content(now.path)) ? "it renames RDMA devices.\n"
                                            : "nobody renames RDMA devices.\n");
         break;
@@ -206,7 +207,7 @@ std::string NamingSwitch::status() const
         text += path + " renames RDMA devices, too.\n";
 
     if (const auto path = masked_rules(); !path.empty())
-        text += path + " stands in place of rdmad's own file of that name.\n";
+        text += path + " overrides rdmad's own file of that name.\n";
     for (const auto& file : read_link_files(root_)) {
         text += file.path + (file.problems.empty() ? "\n" : ": names no device\n");
         for (const auto& problem : file.problems)
