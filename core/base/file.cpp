@@ -17,7 +17,7 @@ namespace {
 
 constexpr size_t chunk_bytes = 16 * 1024;
 
-/// 0, or an errno value.
+/// Returns 0 or an errno value.
 int write_all(const std::string& path, const std::string& text, Durable durable)
 {
     const UniqueFd file(

@@ -6,15 +6,15 @@
 
 namespace rdmad {
 
-/// How large a tree a parser would make of a text: how deep objects and lists are nested, and how
-/// many values there are. A value takes far more memory than it has bytes, and what copies or
+/// The size of the tree that a parser would make of a text: nesting depth of objects and lists, and
+/// number of values. A value takes far more memory than it has bytes, and code that copies or
 /// prints a tree is recursive.
 struct JsonSize {
     size_t depth = 0;
-    size_t values = 0; ///< or a few more
+    size_t values = 0; ///< may be a few too many
 };
 
-/// Of JSON, or what claims to be some.
+/// Measures JSON, or what claims to be JSON.
 [[nodiscard]] JsonSize size_of_json(std::string_view text);
 
 } // namespace rdmad

@@ -10,7 +10,7 @@
 
 namespace rdmad {
 
-/// Why something did not work: a positive errno value and, from the outside in, what was tried.
+/// A failure: a positive errno value and, from the outside in, what was tried.
 struct [[nodiscard]] Error {
     int code;
     std::string context;
@@ -38,8 +38,8 @@ using Result = tl::expected<T, Error>;
     return tl::unexpected<Error>(Error{code, std::move(context)});
 }
 
-/// What a function returns if a lookup that it depends on gave nothing: the error of that, or an
-/// empty value if what was looked for is not there.
+/// The return value of a function whose lookup gave nothing: the error of the lookup, or an empty
+/// value if what was looked for is not there.
 class Missing {
 public:
     explicit Missing(std::optional<Error> error) : error_(std::move(error)) {}

@@ -7,8 +7,8 @@
 #include <optional>
 #include <string>
 
-// Records below /run/rdmad are symbolic links whose target is the text: made, replaced and read in
-// one step each, whoever else is at it.
+// Records below /run/rdmad are symbolic links whose target is the text. Each is made, replaced and
+// read in one step, whatever other processes do.
 
 namespace rdmad {
 
@@ -19,11 +19,11 @@ namespace rdmad {
 /// Makes a symbolic link, and the two directories that it stands in if need be. Returns 0 or an
 /// errno value: EEXIST if something is there already.
 int make_link(const std::string& target, const std::string& path);
-/// Does the same, but puts the link in place of another.
+/// Does the same, but replaces an existing link.
 int replace_link(const std::string& target, const std::string& path);
 
-/// Waits until no other process changes what several of them must agree on. Only root may open the
-/// file: a process that can lock it can hold up udev.
+/// Waits for the lock on what several processes must agree on, and returns it. Only root may open
+/// the file: a process that can lock it can hold up udev.
 [[nodiscard]] Result<UniqueFd> lock_state(const std::string& directory,
                                           const std::string& name = "lock");
 

@@ -21,8 +21,8 @@ std::optional<T> parse_all(std::string_view text, int base)
     return value;
 }
 
-/// Bytes of the UTF-8 sequence that the text starts with, 0 if it is none. Overlong forms,
-/// surrogates and what lies beyond U+10FFFF are none (RFC 3629, section 4).
+/// Returns the length in bytes of the UTF-8 sequence that the text starts with, 0 if it is not
+/// valid. Overlong forms, surrogates and what lies beyond U+10FFFF are not (RFC 3629, section 4).
 size_t utf8_length(std::string_view text)
 {
     const auto byte = [&](size_t i) {
@@ -56,8 +56,8 @@ bool is_control(char c)
     return static_cast<unsigned char>(c) < 0x20 || c == 0x7f;
 }
 
-/// Not the C1 controls U+0080 to U+009F, which a terminal may obey, nor what breaks or turns round
-/// a line: U+200E, U+200F, U+2028 to U+202E, U+2066 to U+2069.
+/// Returns false for controls, also C1 (U+0080 to U+009F), which a terminal may obey, and for what
+/// breaks or turns round a line: U+200E, U+200F, U+2028 to U+202E, U+2066 to U+2069.
 bool is_printable(std::string_view character)
 {
     if (character.size() == 1)

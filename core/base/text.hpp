@@ -12,14 +12,14 @@
 
 namespace rdmad::text {
 
-/// All of the text, decimal digits only, no sign, no space.
+/// Parses the whole text: decimal digits only, no sign, no space.
 [[nodiscard]] std::optional<uint32_t> parse_u32(std::string_view text);
 [[nodiscard]] std::optional<uint64_t> parse_u64(std::string_view text);
 
-/// All of the text, 1 to 16 hexadecimal digits, no prefix.
+/// Parses the whole text: 1 to 16 hexadecimal digits, no prefix.
 [[nodiscard]] std::optional<uint64_t> parse_hex_u64(std::string_view text);
 
-/// "506b4b0300a1b2c3", as ibstat shows a GUID, without the 0x.
+/// Returns "506b4b0300a1b2c3", as ibstat shows a GUID, without the 0x.
 [[nodiscard]] std::string format_guid(uint64_t guid);
 
 [[nodiscard]] bool is_utf8(std::string_view text);
@@ -27,24 +27,24 @@ namespace rdmad::text {
 /// Drops white space at both ends.
 [[nodiscard]] std::string_view trim(std::string_view text);
 
-/// The non-empty words between separators.
+/// Returns the non-empty words between separators.
 [[nodiscard]] std::vector<std::string_view> split(std::string_view text, char separator);
 
-/// One word that is safe as the value of a udev property: letters, digits, #+-.:=@_/ and valid
-/// UTF-8 pass, every other byte becomes \xNN (the encoding of udev's encode_devnode_name(),
+/// Returns one word that is safe as the value of a udev property: letters, digits, #+-.:=@_/ and
+/// valid UTF-8 pass, every other byte becomes \xNN (the encoding of udev's encode_devnode_name(),
 /// src/shared/device-nodes.c). No line break, blank or quote is left, so no value can add a
 /// property or a list item.
 [[nodiscard]] std::string escape_property(std::string_view value);
 
-/// For a terminal or a log: what is not printable, not UTF-8 or changes the direction of a line
-/// becomes \xNN.
+/// Escapes for a terminal or a log: what is not printable, not UTF-8 or changes the direction of a
+/// line becomes \xNN.
 [[nodiscard]] std::string escape_terminal(std::string_view value);
 
-/// A JSON string with its quotes. Bytes that are not UTF-8 become U+FFFD.
+/// Returns a JSON string with its quotes. Bytes that are not UTF-8 become U+FFFD.
 [[nodiscard]] std::string quote_json(std::string_view value);
 
-/// FNV-1a, 64 bits: for names that have to be the same in every build. No protection against
-/// whoever looks for collisions.
+/// Returns the 64-bit FNV-1a hash, for names that have to be the same in every build. Does not
+/// protect against a search for collisions.
 [[nodiscard]] uint64_t stable_hash(std::string_view text);
 
 } // namespace rdmad::text
