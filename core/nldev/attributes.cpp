@@ -8,7 +8,7 @@ namespace rdmad::nldev::wire {
 
 namespace {
 
-/// The value must have just the size of T; attributes are aligned to 4 bytes only.
+/// Returns nullopt unless the value has just the size of T. Attributes are aligned to 4 bytes only.
 template <typename T>
 std::optional<T> decode(Bytes value)
 {
@@ -19,7 +19,8 @@ std::optional<T> decode(Bytes value)
     return number;
 }
 
-/// The kernel ends its strings with one NUL (nla_put_string()).
+/// Returns nullopt unless the value ends in its only NUL, as the kernel's strings do
+/// (nla_put_string()).
 template <>
 std::optional<std::string> decode<std::string>(Bytes value)
 {

@@ -24,8 +24,8 @@ struct Field {
 
 [[nodiscard]] Result<void> parse_attributes(Bytes payload, std::initializer_list<Field> fields);
 
-/// Hands type and value of each attribute to take, until that finds something wrong. libnl's walk
-/// stops without a word where an attribute is longer than what is left; here that is an error.
+/// Passes type and value of each attribute to take, until that fails. Fails if an attribute is
+/// longer than what is left, where libnl's walk stops without a word.
 template <typename Take>
 [[nodiscard]] Result<void> walk_attributes(Bytes payload, Take take)
 {

@@ -37,7 +37,7 @@ Result<uint32_t> Client::ask(const wire::Request& request)
     return sequence_;
 }
 
-/// The next datagram of the kernel. What other processes send to our port ID is not for us.
+/// Returns the next datagram of the kernel. Skips what other processes send to our port ID.
 Result<wire::Bytes> Client::receive()
 {
     for (;;) {
@@ -66,13 +66,13 @@ Result<std::optional<wire::Status>> Client::collect(const wire::Request& request
             const auto message = wire::take_message(*datagram);
             if (!message)
                 return tl::unexpected<Error>(message.error());
-            // what is left of an earlier answer that was given up
+            // the rest of an earlier reply that was abandoned
             if (message->sequence != *sequence)
                 continue;
             if (message->type == NLMSG_ERROR || message->type == NLMSG_DONE)
                 return wire::parse_status(*message).map(
                     [](wire::Status&& status) { return std::optional(std::move(status)); });
-            // the type is not compared with the request's: PORT_GET is answered as GET
+            // the type is not compared with the request's: the reply to PORT_GET has type GET
             if (take(message->payload))
                 return std::optional<wire::Status>();
         }
@@ -97,7 +97,7 @@ Result<std::optional<T>> Client::get(const wire::Request& request, Parser<T> par
     return is_absent ? Result<std::optional<T>>() : refused(**closed);
 }
 
-// No NLM_F_ACK: these commands answer with the thing or with an error, just once.
+// These requests have no NLM_F_ACK: the kernel replies with the object or an error, just once.
 
 Result<std::optional<Device>> Client::device(uint32_t index)
 {
@@ -152,7 +152,7 @@ Result<System> Client::system()
 
 Result<void> Client::rename(uint32_t index, std::string_view name)
 {
-    // without NLM_F_ACK the kernel tells of failures only
+    // without NLM_F_ACK the kernel reports only failures
     auto closed = collect(
         {.command = RDMA_NLDEV_CMD_SET, .flags = NLM_F_ACK, .device_index = index, .name = name},
         [](wire::Bytes) { return false; });
@@ -176,7 +176,7 @@ Result<std::optional<Device>> Client::find_in_dump(IsWanted is_wanted)
         return tl::unexpected<Error>(std::move(closed).error());
     if (*closed)
         return (*closed)->error == 0 ? Result<std::optional<Device>>() : refused(**closed);
-    // the rest of the dump would come before the answer to the next question
+    // the rest of the dump would come before the reply to the next request
     if (auto reset = transport_.reset(); !reset)
         return tl::unexpected<Error>(std::move(reset).error());
     return std::move(device).map(

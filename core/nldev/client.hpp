@@ -11,50 +11,51 @@
 
 namespace rdmad::nldev {
 
-/// Asks the kernel about RDMA devices. An answer counts only if it is the kernel's, whole and to
-/// this very question. Errors hold the kernel's errno value, and its own words where it sent some.
+/// Requests the state of RDMA devices from the kernel. A reply counts only if the kernel sent it,
+/// whole, to this very request. Errors hold the kernel's errno value, and its own words where it
+/// sent some.
 class Client {
 public:
     /// The transport must outlive the client.
     explicit Client(Transport& transport) : transport_(transport) {}
 
-    /// None if no device has that index. Costs the same with any number of devices.
+    /// Returns nullopt if no device has that index. Costs the same with any number of devices.
     [[nodiscard]] Result<std::optional<Device>> device(uint32_t index);
 
-    /// None if no device has that index or the device no such port.
+    /// Returns nullopt if no device has that index or the device has no such port.
     [[nodiscard]] Result<std::optional<Port>> port(uint32_t index, uint32_t port);
 
-    /// type is uverbs (no port) or umad (with a port; issm is refused by every kernel). Loads the
-    /// module that serves it, and then the node exists when the answer comes. None if that device
-    /// or port has no such node.
+    /// Returns the node of type uverbs (no port) or umad (with a port; every kernel refuses issm),
+    /// nullopt if that device or port has none. Loads the module that serves it, and then the node
+    /// exists when the reply comes.
     [[nodiscard]] Result<std::optional<CharDevice>>
     char_device(std::string_view type, uint32_t index, std::optional<uint32_t> port = {});
 
     /// Dumps devices until one has that name. The cost grows with the number of devices before it,
-    /// each a step that the kernel walks from the start. None is no proof that there is none: a
-    /// dump that runs while any device is removed can skip others, and is not marked.
+    /// each a step that the kernel walks from the start. nullopt does not prove that there is none:
+    /// a dump that runs while any device is removed can skip others, and is not marked.
     [[nodiscard]] Result<std::optional<Device>> find_device(std::string_view name);
 
-    /// Whether a dump has a device. From the moment that the kernel begins to remove one, no dump
-    /// has it, while device() answers until whoever holds it has let go (disable_device(),
-    /// drivers/infiniband/core/device.c). As above, false alone is no proof.
+    /// Returns true if a dump has a device. From the moment that the kernel begins to remove a
+    /// device, no dump has it, while device() returns it until its last user has let go
+    /// (disable_device(), drivers/infiniband/core/device.c). As above, false alone proves nothing.
     [[nodiscard]] Result<bool> is_listed(uint32_t index);
 
-    /// Indexes of all that a dump has; as above, what is not among them may be there.
+    /// Returns the indexes of all devices in a dump; as above, others may exist.
     [[nodiscard]] Result<std::set<uint32_t>> listed();
 
-    /// Ends of connections on a device, and what waits for some. None if no device has that index,
-    /// or it is being removed. Costs the more, the more connections there are.
+    /// Returns the ends of connections on a device, and its listeners; empty if no device has that
+    /// index, or it is being removed. The cost grows with the number of connections.
     [[nodiscard]] Result<std::vector<CmId>> cm_ids(uint32_t index);
 
     [[nodiscard]] Result<System> system();
 
-    /// Gives a device a name, and waits for the kernel's answer. EEXIST: another device has it;
-    /// EINVAL: no device has that index. The kernel checks nothing but the length.
+    /// Renames a device and waits for the kernel's reply. Fails with EEXIST if another device has
+    /// the name, with EINVAL if no device has that index. The kernel checks only the length.
     [[nodiscard]] Result<void> rename(uint32_t index, std::string_view name);
 
 private:
-    /// The first device of a dump for which is_wanted holds.
+    /// Returns the first device of a dump for which is_wanted holds.
     template <typename IsWanted>
     [[nodiscard]] Result<std::optional<Device>> find_in_dump(IsWanted is_wanted);
     template <typename T>
@@ -62,13 +63,12 @@ private:
 
     [[nodiscard]] Result<uint32_t> ask(const wire::Request& request);
     [[nodiscard]] Result<wire::Bytes> receive();
-    /// Hands each answer to take until that returns true, then the status is none; or until the
-    /// kernel closes with one.
+    /// Passes each reply to take until that returns true (returns nullopt) or the kernel sends a
+    /// final status (returns it).
     template <typename Take>
     [[nodiscard]] Result<std::optional<wire::Status>> collect(const wire::Request& request,
                                                               Take take);
-    /// The answer to one question, none if the kernel says with one of these errors that there is
-    /// nothing to tell of.
+    /// Returns the reply to one request, nullopt if the kernel refuses it with an error in absent.
     template <typename T>
     [[nodiscard]] Result<std::optional<T>> get(const wire::Request& request, Parser<T> parse,
                                                std::initializer_list<int> absent);

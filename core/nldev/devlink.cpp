@@ -14,7 +14,7 @@ namespace {
 
 using namespace wire;
 
-/// One DEVLINK_ATTR_RELOAD_STATS_ENTRY.
+/// Returns the reloads in one DEVLINK_ATTR_RELOAD_STATS_ENTRY.
 Result<uint64_t> count_of(Bytes entry)
 {
     std::optional<uint8_t> limit;
@@ -24,8 +24,8 @@ Result<uint64_t> count_of(Bytes entry)
     return parsed(uint64_t{limit == DEVLINK_RELOAD_LIMIT_NO_RESET ? 0 : count}, std::move(outcome));
 }
 
-/// The sum over what is nested in the way that devlink_reload_stats_put() does it: entries in
-/// DEVLINK_ATTR_RELOAD_ACTION_STATS in DEVLINK_ATTR_RELOAD_ACTION_INFO.
+/// Returns the sum of count over the attributes of a type. They nest as devlink_reload_stats_put()
+/// writes them: entries in DEVLINK_ATTR_RELOAD_ACTION_STATS in DEVLINK_ATTR_RELOAD_ACTION_INFO.
 template <typename Count>
 Result<uint64_t> sum_of(Bytes nest, uint16_t wanted, Count count)
 {
@@ -49,7 +49,7 @@ Result<uint64_t> sum_of_actions(Bytes stats)
     });
 }
 
-/// By this host, and by others that share the adapter.
+/// Counts the reloads by this host, and by others that share the adapter.
 Result<uint64_t> count_reloads(Bytes stats)
 {
     Bytes own;

@@ -10,14 +10,14 @@ namespace rdmad::nldev {
 
 namespace {
 
-// The largest answers that we ask for stay below NLMSG_DEFAULT_SIZE (8 KiB); a longer one is seen
-// by MSG_TRUNC.
+// The largest replies to our requests stay below NLMSG_DEFAULT_SIZE (8 KiB); MSG_TRUNC shows a
+// longer one.
 constexpr size_t buffer_size = 16384;
 
 } // namespace
 
-// Not nl_recv(): it reads each datagram twice, or tells of a truncated one by an error without
-// saying whose it was.
+// Does not use nl_recv(): it reads each datagram twice, or fails on a truncated one without saying
+// who sent it.
 Result<Datagram> receive_datagram(int socket, std::span<std::byte> buffer, const char* name)
 {
     sockaddr_nl sender = {};
@@ -76,9 +76,9 @@ Result<void> KernelTransport::send(std::string_view message)
     return {};
 }
 
-// Nothing is waited for: the kernel handles a request within send(), modules to load included, and
-// the next step of a dump within the receive() before it (netlink_unicast_kernel(),
-// netlink_recvmsg(), net/netlink/af_netlink.c). An answer that is not there now never comes.
+// Does not wait: the kernel handles a request within send(), modules to load included, and the next
+// step of a dump within the receive() before it (netlink_unicast_kernel(), netlink_recvmsg(),
+// net/netlink/af_netlink.c). A reply that is not there now never comes.
 Result<Datagram> KernelTransport::receive()
 {
     return receive_datagram(nl_socket_get_fd(socket_.get()), {buffer_.get(), buffer_size},

@@ -10,14 +10,15 @@
 
 namespace rdmad::nldev {
 
-/// The next datagram of a netlink socket, as far as it fits. ENODATA: there is none now.
+/// Returns the next datagram of a netlink socket, as far as it fits. Fails with ENODATA if there is
+/// none now.
 [[nodiscard]] Result<Datagram> receive_datagram(int socket, std::span<std::byte> buffer,
                                                 const char* name);
 
 /// A NETLINK_RDMA socket of libnl. Opening one loads ib_core (net-pf-16-proto-20).
 class KernelTransport final : public Transport {
 public:
-    /// EPROTONOSUPPORT: the kernel has no RDMA.
+    /// Fails with EPROTONOSUPPORT if the kernel has no RDMA.
     [[nodiscard]] static Result<KernelTransport> create();
     KernelTransport(KernelTransport&&) = default;
 

@@ -39,7 +39,7 @@ struct Port {
     std::optional<uint8_t> state;         ///< enum ib_port_state
     std::optional<uint32_t> lid;          ///< ports that speak InfiniBand or OPA only
     std::optional<std::string> netdev;    ///< none: there is none in the caller's network namespace
-    std::optional<uint32_t> netdev_index; ///< of that: it stays when that is renamed
+    std::optional<uint32_t> netdev_index; ///< of netdev; a rename does not change it
 };
 
 /// RDMA_NLDEV_CMD_GET_CHARDEV.
@@ -54,24 +54,23 @@ struct CharDevice {
 /// RDMA_NLDEV_CMD_SYS_GET.
 struct System {
     bool shared_namespaces = true; ///< every network namespace sees every device
-    bool has_monitor = false;      ///< since 6.12: the NOTIFY group says something
+    bool has_monitor = false;      ///< since 6.12: the NOTIFY group sends messages
 };
 
-/// RDMA_NLDEV_CMD_MONITOR: something happened to a device. What, the kernel is asked for: messages
-/// can be lost, and come later than what they tell of.
+/// RDMA_NLDEV_CMD_MONITOR: something happened to a device. The receiver requests its state:
+/// messages can be lost, and come later than what they report.
 struct Notification {
     std::optional<uint32_t> device_index; ///< none: a network device got another name
 };
 
-/// RDMA_NLDEV_CMD_RES_CM_ID_GET, fill_res_cm_id_entry(): an end of a connection, or what waits for
-/// some.
+/// RDMA_NLDEV_CMD_RES_CM_ID_GET, fill_res_cm_id_entry(): an end of a connection, or a listener.
 struct CmId {
     static constexpr uint8_t listening = 8; ///< RDMA_CM_LISTEN, include/rdma/rdma_cm.h
 
     std::optional<uint8_t> state;           ///< enum rdma_cm_state
     std::optional<SocketAddress> source;    ///< none: it has no address yet
     std::optional<std::string> kernel_user; ///< "nvmet_rdma"; none: a process has it
-    std::optional<uint32_t> pid;            ///< of that
+    std::optional<uint32_t> pid;            ///< of that process
 };
 
 } // namespace rdmad::nldev

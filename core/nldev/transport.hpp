@@ -10,14 +10,14 @@
 
 namespace rdmad::nldev {
 
-/// One datagram as it came; the bytes are good until the next call.
+/// One datagram as it came; the bytes are valid until the next call.
 struct Datagram {
     std::span<const std::byte> bytes;
     uint32_t sender = 0;    ///< netlink port ID; 0 is the kernel
     bool truncated = false; ///< it was longer than the buffer
 };
 
-/// The seam between the client and the kernel. Tests replay captured answers through it.
+/// The seam between the client and the kernel. Tests replay captured replies through it.
 class Transport {
 public:
     Transport() = default;
@@ -26,9 +26,10 @@ public:
     virtual ~Transport() = default;
 
     [[nodiscard]] virtual Result<void> send(std::string_view message) = 0;
-    /// The next datagram. ENOBUFS: answers were lost; ENODATA: there is none and none will come.
+    /// Returns the next datagram. Fails with ENOBUFS if replies were lost, with ENODATA if there is
+    /// none and none will come.
     [[nodiscard]] virtual Result<Datagram> receive() = 0;
-    /// Forgets what is still to be read: the rest of an abandoned dump.
+    /// Discards what is still to be read: the rest of an abandoned dump.
     [[nodiscard]] virtual Result<void> reset() = 0;
 };
 

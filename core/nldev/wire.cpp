@@ -16,8 +16,8 @@ namespace rdmad::nldev::wire {
 
 namespace {
 
-/// The text of an extended ACK, behind the error code, the request's header and, if not capped, its
-/// payload (netlink_ack(), net/netlink/af_netlink.c).
+/// Returns the text of an extended ACK, which follows the error code, the request's header and, if
+/// not capped, its payload (netlink_ack(), net/netlink/af_netlink.c).
 std::string extended_ack(const Message& message)
 {
     constexpr uint16_t capped = 0x100;     // NLM_F_CAPPED

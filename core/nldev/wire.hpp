@@ -29,8 +29,8 @@ struct Message {
     Bytes payload;
 };
 
-/// What NLMSG_ERROR and NLMSG_DONE carry: a positive errno value, 0 for success, and the kernel's
-/// words if it had any.
+/// The content of NLMSG_ERROR or NLMSG_DONE: a positive errno value, 0 for success, and the
+/// kernel's words if it had any.
 struct Status {
     int error = 0;
     std::string text;
@@ -39,23 +39,23 @@ struct Status {
 /// Takes the first message off the datagram.
 [[nodiscard]] Result<Message> take_message(Bytes& datagram);
 
-/// Of a message of type NLMSG_ERROR or NLMSG_DONE. libnl 3.7 ignores the code inside NLMSG_DONE,
-/// and knows no extended ACK.
+/// Parses a message of type NLMSG_ERROR or NLMSG_DONE. libnl 3.7 ignores the code inside
+/// NLMSG_DONE, and knows no extended ACK.
 [[nodiscard]] Result<Status> parse_status(const Message& message);
 
 [[nodiscard]] Result<Device> parse_device(Bytes payload);
 [[nodiscard]] Result<Port> parse_port(Bytes payload);
 [[nodiscard]] Result<CharDevice> parse_char_device(Bytes payload);
 [[nodiscard]] Result<System> parse_system(Bytes payload);
-/// All of one message of a dump.
+/// Parses all entries of one message of a dump.
 [[nodiscard]] Result<std::vector<CmId>> parse_cm_ids(Bytes payload);
 [[nodiscard]] Result<Notification> parse_notification(Bytes payload);
 
-/// Of a message of rtnetlink(7): the index of the network device that changed, or one of whose
-/// addresses did. None: it is about something else, or malformed.
+/// Returns the index of the network device that changed, or one of whose addresses did, by a
+/// message of rtnetlink(7). Returns nullopt if that is about something else, or malformed.
 [[nodiscard]] std::optional<uint32_t> parse_link_index(const Message& message);
 
-/// A request and where it goes; what is empty is not sent.
+/// A request and the device it is about; an empty field is not sent.
 struct Request {
     uint16_t command = 0; ///< RDMA_NLDEV_CMD_*
     uint16_t flags = 0;   ///< beside NLM_F_REQUEST
@@ -65,7 +65,7 @@ struct Request {
     std::string_view name = {};        ///< of the device; at most 63 bytes
 };
 
-/// The bytes to send.
+/// Returns the bytes to send.
 [[nodiscard]] Result<std::string> build(const Request& request, uint32_t sequence);
 
 } // namespace rdmad::nldev::wire
