@@ -17,7 +17,7 @@ constexpr std::array<std::string_view, 7> policies = {"keep", "kernel", "netdev"
                                                       "slot", "path",   "guid"};
 constexpr std::string_view temporary_prefix = "rdmad-swap-";
 
-// what firmware numbers beyond that is known to be garbage (systemd's net_id has the same limit)
+// firmware numbers beyond that are known to be garbage (systemd's net_id has the same limit)
 constexpr uint32_t max_onboard_index = 16 * 1024 - 1;
 
 template <typename Enum, size_t N>
@@ -39,7 +39,7 @@ std::string prefix_of(const Place& place)
     return place.prefix.empty() ? "rdma" : place.prefix;
 }
 
-/// The part that tells the functions of one PCI device apart.
+/// Returns the part that tells the functions of one PCI device apart.
 std::string function_part(const PciPlace& pci)
 {
     const uint32_t function = pci.address.function + (pci.has_ari ? pci.address.device * 8 : 0);
@@ -51,8 +51,8 @@ std::string virtual_part(const std::optional<uint32_t>& virtual_function)
     return virtual_function ? "v" + std::to_string(*virtual_function) : "";
 }
 
-/// The number of an auxiliary device depends on the order in which drivers came, so one that is no
-/// sub-function counts by its kind: a function has one of each.
+/// Names an auxiliary device that is not a sub-function by its kind: a function has one of each
+/// kind, and their numbers depend on the order in which drivers came.
 std::string auxiliary_part(const Place& place)
 {
     if (place.sub_function)
@@ -70,7 +70,7 @@ std::string path_part(const PciPlace& pci)
     return "p" + std::to_string(pci.address.bus) + "s" + std::to_string(pci.address.device);
 }
 
-/// rdma-core forgets the number of a virtual function whose physical function needs no "f".
+/// Omits in scheme rdma-core the number of a virtual function whose physical function needs no "f".
 std::string parts_behind(const Place& place, Scheme scheme)
 {
     const auto function = function_part(*place.pci);
@@ -79,7 +79,7 @@ std::string parts_behind(const Place& place, Scheme scheme)
            auxiliary_part(place);
 }
 
-/// rdma-core looks at the device itself only.
+/// Ignores the parent's index in scheme rdma-core.
 Composed by_onboard(const Place& place, Scheme scheme)
 {
     if (!place.onboard_index)
@@ -157,7 +157,8 @@ Composed by_policy(Policy policy, const Place& place, Scheme scheme)
     return none("it composes no name");
 }
 
-/// The network device's name has the label already, a node GUID is one adapter's alone.
+/// Returns true if the policy can append a label: a network device's name has it already, a node
+/// GUID is one adapter's alone.
 bool takes_label(Policy policy, Scheme scheme)
 {
     return scheme != Scheme::rdma_core &&

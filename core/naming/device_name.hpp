@@ -34,12 +34,12 @@ struct PciAddress {
     friend bool operator==(const PciAddress&, const PciAddress&) = default;
 };
 
-/// "0000:c1:00.1" as sysfs has it; domains have four digits or more (VMD).
+/// Parses "0000:c1:00.1" as sysfs has it; domains have four digits or more (VMD).
 [[nodiscard]] std::optional<PciAddress> parse_pci_address(std::string_view text);
-/// "0000:c1:00" without a function, as the address of a hot-plug slot.
+/// Parses "0000:c1:00" without a function, the address of a hot-plug slot.
 [[nodiscard]] std::optional<PciAddress> parse_pci_slot_address(std::string_view text);
 
-/// Where on PCI a device sits. A virtual function sits where its physical function does.
+/// The place of a device on PCI. A virtual function has the place of its physical function.
 struct PciPlace {
     PciAddress address;            ///< of the physical function
     bool has_ari = false;          ///< device and function are one number of eight bits
@@ -48,11 +48,12 @@ struct PciPlace {
     std::optional<uint32_t> slot = {}; ///< number of the hot-plug slot that this very device is in
 };
 
-/// What names are composed of.
+/// The facts that names are composed of.
 struct Place {
     std::string prefix = {}; ///< nldev::Device::protocol, empty if the kernel tells none
     std::optional<PciPlace> pci = {};
-    /// Of the auxiliary device between the device and its PCI function: "sf" of "mlx5_core.sf.4".
+    /// Kind of the auxiliary device between the device and its PCI function: "sf" of
+    /// "mlx5_core.sf.4".
     std::string auxiliary_kind = {};
     std::optional<uint32_t> sub_function = {};  ///< sfnum of the auxiliary device
     std::optional<uint32_t> onboard_index = {}; ///< acpi_index, or index, of the physical function
@@ -69,27 +70,27 @@ struct Composed {
     std::string why_not = {};
 };
 
-/// policy is none of keep and kernel, which take the name that is there. with_label: append the
-/// physical port label (scheme v1).
+/// Composes the name by a policy other than keep and kernel, which take the name that is there.
+/// with_label: appends the physical port label (scheme v1).
 [[nodiscard]] Composed compose(Policy policy, const Place& place, Scheme scheme, bool with_label);
 
-/// Why a device may not be called that, empty if it may: 1 to 63 letters, digits, "_", "-" and ".",
-/// none of ".", "..", a number, or a name of ours for the moment of a swap. The kernel takes
-/// anything: after a rename to "a/b" all of /sys/class/infiniband reads as empty.
+/// Returns why a device may not have that name, empty if it may: 1 to 63 letters, digits, "_", "-"
+/// and ".", but not ".", "..", a number, or a temporary name of ours. The kernel takes anything:
+/// after a rename to "a/b" all of /sys/class/infiniband reads as empty.
 [[nodiscard]] std::string refusal(std::string_view name);
 
-/// Whose port a network device over InfiniBand is on.
+/// The RDMA device and port that a network device over InfiniBand is on.
 struct IpoibPlace {
     std::string_view device; ///< name of the RDMA device
-    uint32_t ports = 1;      ///< how many that has
+    uint32_t ports = 1;      ///< of that device
     uint32_t port = 1;
 };
 
-/// "ipo" and the device's name, and "pPORT" if that has several ports. None if it is longer than
-/// the 15 bytes of a network device's name (IFNAMSIZ).
+/// Returns "ipo" and the device's name, and "pPORT" if that has several ports. Returns no name if
+/// it is longer than the 15 bytes of a network device's name (IFNAMSIZ).
 [[nodiscard]] Composed ipoib_name(const IpoibPlace& place);
 
-/// What a device is called while two swap their names.
+/// Returns the name of a device while it swaps names with another.
 [[nodiscard]] std::string temporary_name(uint32_t index);
 [[nodiscard]] bool is_temporary(std::string_view name);
 

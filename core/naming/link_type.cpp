@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 #include "core/naming/link_type.hpp"
 
-// fill_dev_info() and fill_port_info() in drivers/infiniband/core/nldev.c tell a protocol for port
-// 1 alone, and a LID for each port that speaks InfiniBand or OPA. Only a two-protocol adapter
-// (mlx4) leaves a port for which the kernel says nothing.
+// fill_dev_info() and fill_port_info() in drivers/infiniband/core/nldev.c report a protocol for
+// port 1 alone, and a LID for each port that speaks InfiniBand or OPA. Only a two-protocol adapter
+// (mlx4) has a port for which the kernel reports neither.
 
 namespace rdmad::naming {
 
@@ -83,7 +83,8 @@ LinkType link_type(const LinkEvidence& evidence)
         const auto type = by_protocol(*evidence.protocol);
         return type != LinkType::unknown ? type : by_sysfs(evidence);
     }
-    // the kernel tells no protocol: EFA, functions with RDMA off, sub-devices for subnet management
+    // the kernel reports no protocol of EFA, functions with RDMA off, sub-devices for subnet
+    // management
     switch (evidence.node_type.value_or(0)) {
     case node_iwarp:
         return LinkType::iwarp;

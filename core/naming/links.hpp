@@ -6,23 +6,23 @@
 #include <string_view>
 
 // Names of links below /dev and of the unit aliases, rdmad-links(7). They are a promise: a change
-// needs a new name beside the old one. Aliases have few dashes in the unit's name: by their number
-// grows what PID 1 does to load one.
+// needs a new name beside the old one. Aliases have few dashes in the unit's name: with each, PID 1
+// does more to load one.
 
 namespace rdmad::naming {
 
-/// "infiniband/by-port-guid/0002c90300000a01/umad", below /dev.
+/// Returns "infiniband/by-port-guid/0002c90300000a01/umad", below /dev.
 [[nodiscard]] std::string port_link(uint64_t port_guid, std::string_view node);
-/// "infiniband/by-node-guid/0002c90300000a00/uverbs", below /dev.
+/// Returns "infiniband/by-node-guid/0002c90300000a00/uverbs", below /dev.
 [[nodiscard]] std::string node_link(uint64_t node_guid);
 
-/// "/rdma/0002c90300000a01/umad": systemd names its unit rdma-0002c90300000a01-umad.device.
+/// Returns "/rdma/0002c90300000a01/umad": systemd names its unit rdma-0002c90300000a01-umad.device.
 [[nodiscard]] std::string port_alias(uint64_t port_guid, std::string_view node);
-/// "/rdma/node/0002c90300000a00/uverbs": rdma-node-0002c90300000a00-uverbs.device.
+/// Returns "/rdma/node/0002c90300000a00/uverbs": rdma-node-0002c90300000a00-uverbs.device.
 [[nodiscard]] std::string node_alias(uint64_t node_guid);
 
-/// Whether a device name may become part of a path: 1 to 63 letters, digits, "_", "." and "-", but
-/// not "." or "..". The kernel checks nothing of the kind.
+/// Returns true if a device name may become part of a path: 1 to 63 letters, digits, "_", "." and
+/// "-", but not "." or "..". The kernel checks nothing of the kind.
 [[nodiscard]] bool is_safe_name(std::string_view name);
 
 } // namespace rdmad::naming
