@@ -12,8 +12,8 @@
 
 namespace rdmad::sysfs {
 
-/// What reading a sysfs attribute gave. Hardware and drivers choose the text: it may be empty or
-/// hold any bytes.
+/// The result of reading a sysfs attribute. Hardware and drivers choose the text: it may be empty
+/// or hold any bytes.
 struct Attribute {
     enum class State {
         present,
@@ -34,24 +34,25 @@ struct Attribute {
 /// relative to it.
 class Directory {
 public:
-    /// None if there is none.
+    /// Returns nullopt if there is no such directory.
     [[nodiscard]] static Result<std::optional<Directory>> open(const std::string& path);
     [[nodiscard]] Result<std::optional<Directory>> open_below(const std::string& path) const;
 
     [[nodiscard]] Attribute read(const std::string& path) const;
-    /// For an attribute that changes while one looks. An open one gives its value anew each time.
+    /// Opens an attribute to read it several times. Each read() gives the value anew.
     [[nodiscard]] UniqueFd open_attribute(const std::string& path) const;
     [[nodiscard]] static Attribute read(const UniqueFd& attribute);
-    /// The last component of what a symbolic link points to; none if there is no such link.
+    /// Returns the last component of what a symbolic link points to; nullopt if there is no such
+    /// link.
     [[nodiscard]] std::optional<std::string> link_name(const std::string& path) const;
-    /// Returns where the directory is now, as /proc tells; nullopt where /proc is not mounted.
+    /// Returns the present path of the directory, from /proc; nullopt if /proc is not mounted.
     [[nodiscard]] std::optional<std::string> path() const;
-    /// What is in a directory below, in the order in which the kernel lists it.
+    /// Returns the names in a directory below, in the order in which the kernel lists them.
     [[nodiscard]] std::vector<std::string> names(const std::string& path) const;
     [[nodiscard]] bool contains(const std::string& path) const;
 
-    /// Inode number of a directory below. In sysfs it stays over a rename and is not given to
-    /// another directory until 2^32 others were made (kernfs_new_node(), fs/kernfs/dir.c).
+    /// Returns the inode number of a directory below. In sysfs it stays over a rename and is not
+    /// given to another directory until 2^32 others were made (kernfs_new_node(), fs/kernfs/dir.c).
     [[nodiscard]] std::optional<uint64_t> inode(const std::string& path = ".") const;
 
     [[nodiscard]] int fd() const
@@ -67,7 +68,7 @@ private:
     UniqueFd fd_;
 };
 
-/// The part after the last slash.
+/// Returns the part after the last slash.
 [[nodiscard]] std::string_view last_component(std::string_view path);
 
 } // namespace rdmad::sysfs

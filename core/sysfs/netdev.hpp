@@ -9,8 +9,8 @@
 
 namespace rdmad::sysfs {
 
-/// A network device and those that it is stacked on, four deep: a bond, VLAN or bridge is of what
-/// is below it. root: /sys
+/// Returns a network device and those that it is stacked on, four deep: a bond, VLAN or bridge is
+/// of what is below it. root is /sys.
 [[nodiscard]] std::set<std::string> stack_of(const Directory& root, const std::string& netdev);
 
 /// Returns the low half of the default GID that the kernel makes of a network device's MAC address,

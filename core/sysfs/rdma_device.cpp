@@ -12,7 +12,7 @@ namespace {
 // the largest GID tables known have 256 entries (mlx5)
 constexpr uint32_t max_gids = 256;
 
-/// The kernel lets a device be renamed to anything.
+/// Returns false for what cannot be a file name: the kernel lets a device be renamed to anything.
 bool is_component(std::string_view name)
 {
     return !name.empty() && name != "." && name != ".." && name.find('/') == std::string_view::npos;
@@ -68,7 +68,7 @@ Result<std::optional<uint64_t>> RdmaDevice::port_guid(uint32_t port) const
     const auto attribute = directory_.open_attribute(path);
     if (!attribute)
         return std::optional<uint64_t>();
-    // the kernel replaces an entry of its GID cache by removing it first: a zero is asked for again
+    // the kernel removes an entry of its GID cache before it replaces it: read again after a zero
     for (int i = 0; i < 2; i++) {
         const auto gid = Directory::read(attribute);
         if (gid.state == Attribute::State::unreadable)
@@ -90,8 +90,8 @@ bool RdmaDevice::has_roce_gid(uint32_t port) const
         const auto type = directory_.read(port_path(port, "gid_attrs/types/" + std::to_string(i)));
         if (type.state == Attribute::State::missing)
             return false;
-        // "IB/RoCE v1" is what an InfiniBand GID reads as, too: it counts on Ethernet only, and
-        // only there is this asked
+        // an InfiniBand GID reads as "IB/RoCE v1", too: it counts on Ethernet only, and callers ask
+        // only there
         if (type.text.find("RoCE") != std::string::npos)
             return true;
     }

@@ -5,14 +5,14 @@
 
 namespace rdmad::sysfs {
 
-/// Returns true if the kernel has RDMA devices at all: to ask it for one loads ib_core. root is
+/// Returns true if the kernel has RDMA devices at all: a request for one loads ib_core. root is
 /// /sys.
 [[nodiscard]] inline bool is_core_loaded(const Directory& root)
 {
     return root.contains("class/infiniband");
 }
-/// Whether the module that makes nodes is there: to ask the kernel for a node of it loads it. root
-/// is /sys.
+/// Returns true if the module that makes these nodes is loaded: a request for one loads it. root is
+/// /sys.
 [[nodiscard]] inline bool is_uverbs_loaded(const Directory& root)
 {
     return root.contains("class/infiniband_verbs");
@@ -22,34 +22,34 @@ namespace rdmad::sysfs {
     return root.contains("class/infiniband_mad");
 }
 
-/// The low half of a GID, "fe80:0000:0000:0000:0002:c903:0000:0a01" gives 0002c90300000a01. None if
-/// it is no GID.
+/// Returns the low half of a GID, 0002c90300000a01 of "fe80:0000:0000:0000:0002:c903:0000:0a01";
+/// nullopt for other text.
 [[nodiscard]] std::optional<uint64_t> parse_gid_low_half(std::string_view gid);
 
-/// The sysfs side of an RDMA device: what RDMA netlink does not tell. One device for the life of
+/// The sysfs side of an RDMA device: what RDMA netlink does not report. One device for the life of
 /// the object, whatever its name becomes.
 class RdmaDevice {
 public:
-    /// root is /sys. None if there is no device of that name, or it cannot be one.
+    /// Returns nullopt if there is no device of that name, or it cannot be one. root is /sys.
     [[nodiscard]] static Result<std::optional<RdmaDevice>> open(const Directory& root,
                                                                 std::string_view name);
 
-    /// Of the directory of the device that has that name now.
+    /// Returns the inode of the directory of the device that has that name now.
     [[nodiscard]] static std::optional<uint64_t> inode(const Directory& root,
                                                        std::string_view name);
-    /// Of this device's directory; the same after a rename.
+    /// Returns the inode of this device's directory; a rename does not change it.
     [[nodiscard]] std::optional<uint64_t> inode() const
     {
         return directory_.inode();
     }
 
-    /// For what belongs to the device's parent.
+    /// Returns the directory, for what belongs to the device's parent.
     [[nodiscard]] const Directory& directory() const
     {
         return directory_;
     }
 
-    /// Returns true if the device hangs on what a node hangs on, or both on nothing. Since
+    /// Returns true if the device and the node have the same parent, or neither has one. Since
     /// Linux 7.3 each network namespace can have a device of one name, and sysfs shows the nodes of
     /// all of them, but only the devices of its own namespace.
     [[nodiscard]] bool is_beside(const Directory& root, const std::string& node) const
@@ -57,21 +57,21 @@ public:
         return directory_.inode("device") == root.inode(node + "/device");
     }
 
-    /// The low half of GID 0, as libibumad has it. On InfiniBand and OPA that is the port GUID; on
-    /// RoCE it comes from the MAC address of the network device. None if it is not set yet, which
-    /// reads as zero, or cannot be read.
-    /// An error where the driver refuses.
+    /// Returns the low half of GID 0, as libibumad has it. On InfiniBand and OPA that is the port
+    /// GUID; on RoCE it comes from the MAC address of the network device. Returns nullopt if it is
+    /// not set yet, which reads as zero, or is not there. Fails with EIO if the driver refuses.
     [[nodiscard]] Result<std::optional<uint64_t>> port_guid(uint32_t port) const;
-    /// "InfiniBand", "Ethernet" or "Unknown".
+    /// Returns "InfiniBand", "Ethernet" or "Unknown".
     [[nodiscard]] Attribute link_layer(uint32_t port) const;
-    /// Whether any GID of the port is a RoCE GID.
+    /// Returns true if any GID of the port is a RoCE GID.
     [[nodiscard]] bool has_roce_gid(uint32_t port) const;
-    /// Whether the GID table has an address that others can reach: any GID that is not link-local.
-    /// Of a RoCE port.
+    /// Returns true if the GID table of a RoCE port has an address that others can reach: any GID
+    /// that is not link-local.
     [[nodiscard]] bool has_address(uint32_t port) const;
-    /// Name of the bus driver: mlx5_core. None for a device without a parent, such as rxe and siw.
+    /// Returns the name of the bus driver: mlx5_core. Returns nullopt for a device without a
+    /// parent, such as rxe and siw.
     [[nodiscard]] std::optional<std::string> driver() const;
-    /// Name of the parent device: 0000:01:00.0.
+    /// Returns the name of the parent device: 0000:01:00.0.
     [[nodiscard]] std::optional<std::string> parent() const;
 
 private:
