@@ -21,7 +21,7 @@ constexpr std::array<std::string_view, 2> replacements_known = {"start", "wait"}
 constexpr std::array<std::string_view, 2> blocks_known = {"report", "stop"};
 constexpr std::array<std::string_view, 3> stages = {"applications", "initiators", "targets"};
 
-// a unit for each would be a slip of the pen; the limit is what one file may ask of PID 1
+// so many units are a mistake; the limit is what one file may ask of PID 1
 constexpr size_t max_units = 64;
 
 std::vector<Specifier> table(const UnitSpecifiers& of)
@@ -33,7 +33,8 @@ std::vector<Specifier> table(const UnitSpecifiers& of)
             {'t', of.link_type}};
 }
 
-/// Takes one of some words; an empty value is the first one, which is the default.
+/// Sets target to one of some words; an empty value is the first one, the default. Returns what is
+/// wrong.
 template <typename Enum, size_t N>
 std::string set_word(Enum& target, const std::array<std::string_view, N>& words,
                      const std::string& value)
@@ -49,7 +50,7 @@ std::string set_word(Enum& target, const std::array<std::string_view, N>& words,
     return "'" + text::escape_terminal(value) + "' is not one of " + all;
 }
 
-/// All that can be wrong with a unit before the port is known.
+/// Returns what is wrong with a unit before the port is known, empty if nothing is.
 std::string why_no_unit(std::string_view unit)
 {
     const auto quoted = "'" + text::escape_terminal(unit) + "'";

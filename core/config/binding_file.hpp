@@ -8,24 +8,24 @@
 
 namespace rdmad::config {
 
-/// Whose device unit a binding hangs on. The infiniband class device is none of them: what is bound
-/// to that holds up its removal.
+/// The node whose device unit a binding hangs on. It is never the infiniband class device: what is
+/// bound to that holds up its removal.
 enum class BindingNode { uverbs, umad, issm };
-/// Whether a unit that is bound to several ports needs all of them, or one.
+/// The ports that a unit needs which is bound to several: all of them, or one.
 enum class Require { all, any };
-/// What a port must be before the unit starts: there, or ready for traffic.
+/// The state of a port before the unit starts: there, or ready for traffic.
 enum class WaitFor { present, active, ready };
-/// Whether it starts by itself with a device that replaced another.
+/// The reaction to a device that replaced another: start the unit by itself, or wait.
 enum class OnReplaced { start, wait };
-/// Where a unit stands in the order of those that live with the same device: those of a later value
+/// The place of a unit in the order of those that live with the same device: units of a later value
 /// start before the others, and stop after them.
 enum class Stage { applications, initiators, targets };
-/// What is done about a unit that keeps a device from being removed.
+/// The reaction to a unit that keeps a device from being removed.
 enum class OnBlocked { report, stop };
-/// Whether a unit that an unplug stopped is started when the device returns.
+/// The reaction to the return of a device whose unplug stopped the unit: start it, or not.
 enum class Restart { on_return, no };
 
-/// A file of rdmad.binding(5): units that live with RDMA ports. One with problems binds nothing.
+/// A file of rdmad.binding(5): units that live with RDMA ports. A file with problems binds nothing.
 struct BindingFile {
     std::string name = {}; ///< "50-storage.binding"
     std::string path = {};
@@ -43,7 +43,7 @@ struct BindingFile {
 
 [[nodiscard]] BindingFile parse_binding(const File& file);
 
-/// What the specifiers of Unit= stand for: a port.
+/// A port, as the values of the specifiers of Unit=.
 struct UnitSpecifiers {
     std::string device = {};
     std::string port = {};
@@ -52,7 +52,7 @@ struct UnitSpecifiers {
     std::string link_type = {};
 };
 
-/// The unit's name, none if a specifier has no value here, or the name is none of a unit.
+/// Returns the unit's name, nullopt if a specifier has no value here or the name is not a unit's.
 [[nodiscard]] std::optional<std::string> expand_unit(std::string_view unit,
                                                      const UnitSpecifiers& specifiers);
 

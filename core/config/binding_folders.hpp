@@ -7,14 +7,14 @@
 
 namespace rdmad::config {
 
-/// Where rdmactl writes.
+/// The folder that rdmactl writes to.
 constexpr char own_binding_folder[] = "/etc/rdmad/binding.d";
-/// Where rdmad keeps the bindings of "rdmactl bind --runtime", and how their files begin.
+/// The folder for the bindings of "rdmactl bind --runtime", and how their files begin.
 constexpr char runtime_binding_folder[] = "/run/rdmad/binding.d";
 constexpr std::string_view runtime_binding_mark =
     "# Made by rdmad for this boot: rdmactl bind --runtime\n";
 
-/// The folders of .binding files, the first counts most.
+/// Returns the folders of .binding files; the first counts most.
 inline const std::vector<std::string>& binding_folders()
 {
     static const std::vector<std::string> folders = {own_binding_folder, runtime_binding_folder,

@@ -14,15 +14,15 @@ namespace rdmad::config {
 
 namespace {
 
-// one file may be about any number of devices: more than that are a mistake, and what is read of
-// them takes memory
+// one file may be about any number of devices: more than that are a mistake, and their content
+// takes memory
 constexpr size_t max_files = 1024;
 constexpr size_t max_file_bytes = 65536;
 
 /// Name to path, the earlier folder first.
 using Found = std::map<std::string, std::string>;
 
-/// Hidden names are found, too: they hide those of later folders.
+/// Finds hidden names, too: they hide those of later folders.
 Found find(const std::string& root, const std::vector<std::string>& folders,
            const std::string& below, const std::string& suffix)
 {

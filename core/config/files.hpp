@@ -12,23 +12,24 @@ struct File {
     std::string name; ///< "10-storage.link"
     std::string path;
     std::vector<Assignment> assignments = {};
-    std::vector<Problem> problems = {}; ///< it cannot be read, or not whole
+    std::vector<Problem> problems = {}; ///< it was not read, or not whole
 };
 
-/// The files of some folders whose names end in suffix, in the order of their names whatever folder
-/// they are in. Of two with one name the one in the earlier folder counts; one that is empty, or a
-/// link to /dev/null, hides the others of its name. Drop-ins are the files NAME.d/*.conf of all
-/// folders, ordered and hidden alike (systemd.unit(5)). A file may have 64 KiB, and of files, as of
-/// drop-ins of one file, 1024 are read: the first that is left out has a problem that says so.
-/// root goes before each folder: empty, or the root of an image.
+/// Reads the files of some folders whose names end in suffix, in the order of their names whatever
+/// folder they are in. Of two with one name the one in the earlier folder counts; one that is
+/// empty, or a link to /dev/null, hides the others of its name. Drop-ins are the files
+/// NAME.d/*.conf of all folders, ordered and hidden alike (systemd.unit(5)). A file may have 64
+/// KiB. At most 1024 files, and 1024 drop-ins of one file, are read: the first that is left out has
+/// a problem that says so. root goes before each folder: empty, or the root of an image.
 [[nodiscard]] std::vector<File> read_files(const std::string& root,
                                            const std::vector<std::string>& folders,
                                            const std::string& suffix);
 
-/// The file at a path, without drop-ins.
+/// Reads the file at a path, without drop-ins.
 [[nodiscard]] File read_alone(const std::string& path);
 
-/// The one file of that name that counts, and its drop-ins, which count even if there is none.
+/// Reads the one file of that name that counts, and its drop-ins, which count even if there is no
+/// such file.
 [[nodiscard]] File read_one_file(const std::string& root, const std::vector<std::string>& folders,
                                  const std::string& name);
 

@@ -11,11 +11,11 @@
 
 namespace rdmad::config {
 
-/// What is wrong with a file, and where.
+/// A mistake in a file, and its place.
 struct Problem {
     std::string file = {};
     uint32_t line = 0;        ///< 0: the file as a whole
-    std::string section = {}; ///< empty: it is in none, or in one that cannot be told
+    std::string section = {}; ///< empty: it is in none, or in an unknown one
     std::string key = {};
     std::string what = {};
 
@@ -36,14 +36,14 @@ struct Ini {
     std::vector<Problem> problems;
 };
 
-/// Sections and keys that begin with "X-" are for others, and left out. file is for the places.
+/// Skips sections and keys that begin with "X-", which are for others. Records file as the place.
 [[nodiscard]] Ini parse_ini(std::string_view text, const std::string& file);
 
-/// The words of a list; a word in '' or "" may hold blanks, and "\" takes the next character as it
-/// is. False if a quote does not end.
+/// Appends the words of a list; a word in '' or "" may hold blanks, and "\" takes the next
+/// character as it is. Returns false if a quote does not end.
 [[nodiscard]] bool split_words(std::string_view value, std::vector<std::string>& words);
 
-/// A text as one word of a list: split_words() gives it back.
+/// Returns a text as one word of a list: split_words() gives it back.
 [[nodiscard]] std::string quote_word(std::string_view text);
 
 } // namespace rdmad::config

@@ -37,7 +37,7 @@ std::string set_policies(LinkFile& link, const std::string& value)
     return {};
 }
 
-/// All that can be wrong with a name before the device is known.
+/// Sets the name. Returns what is wrong with it before the device is known.
 std::string set_name(LinkFile& link, const std::string& value)
 {
     const auto sampled = sample(value, table({}));

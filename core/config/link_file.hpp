@@ -7,8 +7,8 @@
 
 namespace rdmad::config {
 
-/// A file of rdmad.link(5). One with problems names no device: if its [Match] section is sound, the
-/// devices that it matches keep their names, else it matches none.
+/// A file of rdmad.link(5). A file with problems gives no names: if its [Match] section is sound,
+/// the devices that it matches keep theirs, else it matches none.
 struct LinkFile {
     std::string path = {};
     Match match = {};
@@ -16,14 +16,14 @@ struct LinkFile {
     std::string name = {}; ///< with specifiers; empty: none
     std::optional<naming::Scheme> scheme = {};
     bool port_label = false;
-    bool ipoib_name = false; ///< its IPoIB devices are called after it
+    bool ipoib_name = false; ///< IPoIB devices on it are called after it
     bool is_match_sound = true;
     std::vector<Problem> problems = {};
 };
 
 [[nodiscard]] LinkFile parse_link(const File& file);
 
-/// What the specifiers of Name= stand for.
+/// The values of the specifiers of Name=.
 struct Specifiers {
     std::string original_name = {};
     std::string driver = {};
@@ -35,7 +35,7 @@ struct Specifiers {
     std::string port_label = {};
 };
 
-/// The name, or why it gives none: a specifier that has no value here, or a name that is refused.
+/// Returns the name, or why it gives none: a specifier has no value here, or the name is refused.
 [[nodiscard]] naming::Composed expand_name(std::string_view name, const Specifiers& specifiers);
 
 } // namespace rdmad::config

@@ -17,7 +17,7 @@ using Values = std::vector<std::string_view>;
 struct ListKey {
     const char* name;
     enum Kind { text, guid, link_type } kind;
-    unsigned of; ///< for what kinds of files
+    unsigned of; ///< kinds of files that have it
     Values (*values)(const Facts&);
 };
 
@@ -59,7 +59,7 @@ const ListKey* find_list(std::string_view key)
     return found == list_keys.end() ? nullptr : found;
 }
 
-/// Takes a "!" off the front.
+/// Removes a "!" from the front. Returns true if it did.
 bool take_negation(std::string_view& condition)
 {
     const bool is_negated = condition.starts_with('!');
@@ -68,7 +68,7 @@ bool take_negation(std::string_view& condition)
     return is_negated;
 }
 
-/// "0x506b:4b03:00A1:b2c3" and "506b4b0300a1b2c3" are one.
+/// Returns "506b4b0300a1b2c3" for "0x506b:4b03:00A1:b2c3", too.
 std::string plain_guid(std::string_view word)
 {
     const bool is_negated = take_negation(word);
@@ -84,7 +84,7 @@ std::string plain_guid(std::string_view word)
     return guid;
 }
 
-/// Why no device could ever match a word, empty if one could: a slip of the pen.
+/// Returns why no device could ever match a word (a slip of the pen), empty if one could.
 std::string why_never(ListKey::Kind kind, std::string_view word)
 {
     (void)take_negation(word);
@@ -107,7 +107,8 @@ bool property_holds(std::string_view condition, const Facts& facts)
     return matches != is_negated;
 }
 
-/// A word matches itself, and the word before a "=" (systemd.unit(5), ConditionKernelCommandLine=).
+/// Compares with each word, and with the word before a "=" (systemd.unit(5),
+/// ConditionKernelCommandLine=).
 bool kernel_command_line_holds(std::string_view condition, const Facts& facts)
 {
     const bool is_negated = take_negation(condition);
@@ -119,7 +120,7 @@ bool kernel_command_line_holds(std::string_view condition, const Facts& facts)
     return matches != is_negated;
 }
 
-/// "yes", "vm", "container" or what systemd-detect-virt(1) prints.
+/// Accepts "yes", "vm", "container" or what systemd-detect-virt(1) prints.
 bool virtualization_holds(std::string_view condition, const Facts& facts)
 {
     const bool is_negated = take_negation(condition);
@@ -224,7 +225,7 @@ std::string Match::why_not(const Facts& facts) const
         auto values = find_list(key)->values(facts);
         if (key == "Host" && !facts.machine_id.empty())
             values.push_back(facts.machine_id);
-        // what is not told matches no pattern, not even "*"
+        // an unknown value matches no pattern, not even "*"
         std::erase(values, std::string_view());
         if (!patterns.holds(values))
             return key + "=" + text::escape_terminal(patterns.text()) + " does not match " +

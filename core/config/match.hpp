@@ -10,8 +10,8 @@
 
 namespace rdmad::config {
 
-/// What a [Match] section can ask about: a device, or one port of it. GUIDs are 16 lower-case
-/// digits.
+/// The facts that a [Match] section can ask about: of a device, or of one port of it. GUIDs are 16
+/// lower-case digits.
 struct Facts {
     std::string original_name = {}; ///< before rdmad gave the device its name
     std::string device = {};        ///< its name now
@@ -27,22 +27,23 @@ struct Facts {
     std::string host = {};
     std::string machine_id = {};
     std::string kernel_command_line = {};
-    /// Of the udev event; none if it is not set. Without the function nothing is known of them, and
-    /// Property= holds.
+    /// Returns a property of the udev event, nullopt if it is not set. Without the function the
+    /// properties are unknown, and Property= holds.
     std::function<std::optional<std::string>(const std::string&)> property = {};
-    /// "vm kvm", "container lxc" or "none"; costs a program, so it is asked only where it counts.
+    /// Returns "vm kvm", "container lxc" or "none". Runs a program, so it is called only where it
+    /// counts.
     std::function<std::string()> virtualization = {};
 };
 
 /// A [Match] section. All keys must hold.
 class Match {
 public:
-    /// Kinds of files differ in what keys they have.
+    /// Kinds of files, which differ in their keys.
     enum class Of { device, port };
     Match() = default;
     explicit Match(Of of) : of_(of) {}
 
-    /// Empty, or what is wrong. An empty value forgets what the key had so far.
+    /// Sets a key. Returns what is wrong, or an empty string. An empty value clears the key.
     [[nodiscard]] std::string set(const std::string& key, const std::string& value);
     [[nodiscard]] bool empty() const;
     [[nodiscard]] bool asks_for_property() const
@@ -50,26 +51,27 @@ public:
         return !properties_.empty();
     }
 
-    /// The GUIDs that PortGUID= or NodeGUID= names one by one; none if it has patterns.
+    /// Returns the GUIDs that PortGUID= or NodeGUID= lists one by one; empty if it has patterns.
     [[nodiscard]] std::vector<std::string> port_guids() const;
     [[nodiscard]] std::vector<std::string> node_guids() const;
 
-    /// Empty if it holds, else the key that does not: "Driver=mlx5_* does not match 'siw'".
+    /// Returns an empty string if it holds, else the key that does not: "Driver=mlx5_* does not
+    /// match 'siw'".
     [[nodiscard]] std::string why_not(const Facts& facts) const;
 
 private:
     [[nodiscard]] std::vector<std::string> literals_of(std::string_view key) const;
 
     Of of_ = Of::device;
-    /// By key; std::map for messages in an order that stays.
+    /// By key; std::map keeps messages in one order.
     std::map<std::string, PatternList, std::less<>> lists_;
     std::vector<std::string> properties_;          ///< [!]KEY=GLOB
     std::vector<std::string> kernel_command_line_; ///< [!]WORD, or [!]KEY=VALUE
     std::optional<std::string> virtualization_;
 };
 
-/// "yes", "y", "true", "t", "on", "1" and their opposites in capitals or not, as systemd has it;
-/// none for anything else.
+/// Parses "yes", "y", "true", "t", "on", "1" and their opposites in capitals or not, as systemd has
+/// it. Returns nullopt for anything else.
 [[nodiscard]] std::optional<bool> parse_boolean(std::string_view text);
 
 } // namespace rdmad::config

@@ -7,8 +7,8 @@
 
 namespace rdmad::config {
 
-/// A list of shell patterns as in systemd.link(5). A list that begins with "!" holds where none of
-/// its patterns matches.
+/// A list of shell patterns as in systemd.link(5). A list that begins with "!" holds if none of its
+/// patterns matches.
 class PatternList {
 public:
     /// Adds the words of one assignment.
@@ -22,17 +22,18 @@ public:
         return patterns_.empty();
     }
 
-    /// Whether some value matches a pattern, and none a negated one. An empty list holds for
-    /// anything.
+    /// Returns true if some value matches a pattern, and none a negated one. An empty list holds
+    /// for anything.
     [[nodiscard]] bool holds(const std::vector<std::string_view>& values) const;
     [[nodiscard]] bool holds(std::string_view value) const
     {
         return holds(std::vector<std::string_view>{value});
     }
-    /// The only values that the list could hold for; none if there is a pattern or a "!" among
-    /// them.
+    /// Returns the only values that the list could hold for; empty if there is a pattern or a "!"
+    /// among them.
     [[nodiscard]] std::vector<std::string> literals() const;
-    /// For a message: as they were given, or each with its own "!" where only some are negated.
+    /// Returns the patterns for a message: as they were given, or each with its own "!" if only
+    /// some are negated.
     [[nodiscard]] std::string text() const;
 
 private:
@@ -43,7 +44,7 @@ private:
     std::vector<Pattern> patterns_;
 };
 
-/// fnmatch(3): *, ? and [], none of which is special at a "/" or a leading ".".
+/// Matches by fnmatch(3): *, ? and [], none of which is special at a "/" or a leading ".".
 [[nodiscard]] bool glob_matches(const std::string& glob, std::string_view value);
 
 } // namespace rdmad::config

@@ -9,7 +9,7 @@ namespace rdmad::config {
 
 namespace {
 
-// what is no such file at all is wrong in each line
+// a file of another kind is wrong in each line
 constexpr size_t max_problems = 100;
 
 void keep_first(std::vector<Problem>& problems, const std::string& path)

@@ -46,7 +46,7 @@ bool could_become(const std::string& name, const std::string& unit)
         if (name[i] == '\\')
             glob += '\\';
         glob += name[i] == '%' ? '*' : name[i];
-        // the letter
+        // skips the letter
         if (name[i] == '%')
             i++;
     }

@@ -7,14 +7,14 @@
 
 namespace rdmad::config {
 
-/// "%d" and what it stands for; an empty value: nothing, here.
+/// "%d" and its value; an empty one: it has none here.
 struct Specifier {
     char letter;
     std::string_view value;
     std::string_view what = {}; ///< for a message
 };
 
-/// A text with its specifiers replaced, or why there is none.
+/// A text with its specifiers replaced, or the reason why there is none.
 struct Expanded {
     std::string text = {};
     bool has_unknown = false;                 ///< a '%' that starts no specifier
@@ -26,14 +26,14 @@ struct Expanded {
     }
 };
 
-/// specifiers must outlive the result.
+/// Replaces specifiers, which must outlive the result.
 [[nodiscard]] Expanded expand(std::string_view text, const std::vector<Specifier>& specifiers);
 
-/// The text with an "x" for each specifier: all that can be wrong with it before values are known.
+/// Expands each specifier to "x", to see all that can be wrong with a text before values are known.
 [[nodiscard]] Expanded sample(std::string_view text, std::vector<Specifier> specifiers);
 
-/// Whether a name with specifiers gives that of the unit for some port: "a@%d.service" gives
-/// "a@mlx5_0.service".
+/// Returns true if a name with specifiers gives that of the unit for some port: "a@%d.service"
+/// gives "a@mlx5_0.service".
 [[nodiscard]] bool could_become(const std::string& name, const std::string& unit);
 
 } // namespace rdmad::config
