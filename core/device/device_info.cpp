@@ -11,7 +11,7 @@ namespace rdmad {
 
 namespace {
 
-/// Drivers of devices that hang on nothing, for which sysfs names no driver.
+/// Returns the driver of a device without a parent, for which sysfs names none.
 std::optional<std::string> software_driver(uint32_t driver_id)
 {
     switch (driver_id) {
@@ -54,16 +54,17 @@ naming::LinkType link_type_of(const sysfs::RdmaDevice& opened, const nldev::Devi
     return naming::link_type(evidence);
 }
 
-/// iWARP, usNIC and EFA have GIDs of their own, in which the low half identifies nothing.
+/// Returns false for iWARP, usNIC and EFA: they have GIDs of their own, in which the low half
+/// identifies nothing.
 bool has_port_guid(naming::LinkType type)
 {
     return naming::is_managed(type) || type == naming::LinkType::roce;
 }
 
-/// The kernel refuses a port in the same words whether the device has gone or its driver cannot
-/// tell of the port now: hns, mana and siw pass on EINVAL or ENODEV while a port has no network
-/// device (fill_port_info(), drivers/infiniband/core/nldev.c). Returns nullopt if the device or
-/// port does not exist, and fails if the device answers and has such a port.
+/// Returns nullopt if the device or port does not exist. Fails if the kernel has the device, and
+/// the device such a port: hns, mana and siw pass on EINVAL or ENODEV while a port has no network
+/// device, and the kernel refuses a port that is gone in the same words (fill_port_info(),
+/// drivers/infiniband/core/nldev.c).
 Result<std::optional<DeviceInfo>> absent_port(nldev::Client& client, const nldev::Device& device,
                                               uint32_t number)
 {

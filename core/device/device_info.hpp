@@ -25,7 +25,7 @@ struct PortInfo {
     std::optional<uint8_t> state = {}; ///< enum ib_port_state
 };
 
-/// What the kernel tells of a target over netlink and what only sysfs has, put together.
+/// A target as the kernel reports it over netlink, and what only sysfs has.
 struct DeviceInfo {
     Node node = Node::device;
     std::string sysname; ///< "umad0"
@@ -39,13 +39,13 @@ struct DeviceInfo {
         return {device.index, inode};
     }
     [[nodiscard]] bool has_link_type(naming::LinkType type) const;
-    /// Returns the kernel's word (fill_dev_info()), but for EFA, for which it has none.
+    /// Returns the kernel's word (fill_dev_info()), but "efa" for EFA, for which it has none.
     [[nodiscard]] std::string_view protocol() const;
 };
 
-/// Asks the kernel for what it tells, and sysfs for the rest. Returns nullopt if the device went
-/// away meanwhile. A device that hangs on nothing has a driver's name only where ib_uverbs is
-/// loaded, as the question would load it. root is /sys.
+/// Reads the device from the kernel, and the rest from sysfs. Returns nullopt if the device went
+/// away meanwhile. A device without a parent has a driver's name only where ib_uverbs is loaded, as
+/// the request would load it. root is /sys.
 [[nodiscard]] Result<std::optional<DeviceInfo>> read_device_info(nldev::Client& client,
                                                                  const sysfs::Directory& root,
                                                                  const Target& target,

@@ -10,13 +10,13 @@ namespace rdmad {
 
 namespace {
 
-// Devices that appear at once are handled in order but some at a time; that many indexes ahead
+// Devices that appear at once are handled in order, but some at a time; that many indexes ahead
 // cover them.
 constexpr uint32_t look_ahead = 20;
 constexpr int max_dumps = 3;
 
-/// "mlx5_3" ends in 3. Until a device was removed or renamed, the kernel's number in the name tends
-/// to be the index.
+/// Returns 3 for "mlx5_3". Until a device was removed or renamed, the kernel's number in the name
+/// tends to be the index.
 std::optional<uint32_t> number_at_end(std::string_view name)
 {
     return text::parse_u32(name.substr(name.find_last_not_of("0123456789") + 1));
@@ -29,8 +29,8 @@ bool Finder::is_called(uint64_t inode, const std::string& name) const
     return sysfs::RdmaDevice::inode(root_, name) == inode;
 }
 
-/// Returns the device if it has this index. The kernel answers when no rename is under way, but one
-/// may come before sysfs is asked.
+/// Returns the device if it has this index. The kernel replies when no rename is under way, but one
+/// may come before sysfs is read.
 Finder::Found Finder::probe(uint64_t inode, uint32_t index)
 {
     auto candidate = client_.device(index);
@@ -48,8 +48,8 @@ Finder::Found Finder::probe(uint64_t inode, uint32_t index)
     return Found();
 }
 
-/// Finds a device of which no index is known. A dump that runs while any device is removed can skip
-/// others: it is repeated as long as sysfs shows the device.
+/// Finds a device whose index is unknown. A dump that runs while any device is removed can skip
+/// others: repeats it as long as sysfs shows the device.
 Finder::Found Finder::find_new(uint64_t inode, const std::string& name)
 {
     const auto last = hints_.last();

@@ -8,10 +8,10 @@
 namespace rdmad {
 
 /// Finds the RDMA index of a device whose sysfs directory is open. No kernel interface leads from a
-/// name to an index but a dump of all devices, so likely indexes are tried one by one: what an
-/// earlier event of the device found, what the hints tell, and those next to the highest one known,
-/// for the kernel counts upwards (xa_alloc_cyclic()). A dump comes last. An index counts only if
-/// the kernel gives it a name that leads to the very same sysfs directory.
+/// name to an index but a dump of all devices. So likely indexes are tried first, one by one: that
+/// of an earlier event of the device, the hints, and those next to the highest one known, for the
+/// kernel counts upwards (xa_alloc_cyclic()). A dump comes last. An index counts only if the kernel
+/// gives it a name that leads to the very same sysfs directory.
 class Finder {
 public:
     /// client and root (/sys) must outlive the finder.
@@ -21,9 +21,9 @@ public:
     }
 
     using Found = Result<std::optional<nldev::Device>>;
-    /// Returns what the kernel tells of the target's device, nullopt if that is gone.
+    /// Returns the target's device as the kernel reports it, nullopt if that is gone.
     ///
-    /// @param earlier the index that an earlier event told, if any
+    /// @param earlier the index that an earlier event recorded, if any
     [[nodiscard]] Found find(const Target& target, std::optional<uint32_t> earlier = {});
 
 private:

@@ -11,19 +11,19 @@
 namespace rdmad {
 
 /// Records which RDMA index a sysfs directory had, in a file of fixed size below /run. That is only
-/// a hint: processes write it without a lock, slots collide, and directories go; whoever uses an
+/// a hint: processes write it without a lock, slots collide, and directories go. Whoever uses an
 /// index asks the kernel first.
 class IndexHints {
 public:
     /// Opens nothing before a hint is needed. A missing or foreign file is an empty one. writable:
-    /// make it, if need be, and the directory that it stands in.
+    /// creates it, if need be, and its directory.
     IndexHints(std::string directory, bool writable)
         : directory_(std::move(directory)), writable_(writable)
     {
     }
 
     [[nodiscard]] std::optional<uint32_t> find(uint64_t inode);
-    /// Returns the highest index that was ever remembered: the kernel counts upwards.
+    /// Returns the highest index that was ever recorded: the kernel counts upwards.
     [[nodiscard]] std::optional<uint32_t> last();
     void remember(uint64_t inode, uint32_t index);
 
@@ -35,8 +35,7 @@ private:
     std::optional<UniqueFd> file_;
 };
 
-/// Reads what the file holds at the place of an inode. Returns nullopt if that is nothing, or the
-/// hint of another inode.
+/// Reads the slot of an inode. Returns nullopt if it is empty, or holds the hint of another inode.
 [[nodiscard]] std::optional<uint32_t> parse_hint(std::string_view bytes, uint64_t inode);
 
 } // namespace rdmad

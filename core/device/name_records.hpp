@@ -9,26 +9,26 @@
 
 namespace rdmad {
 
-/// What a device was called before rdmad named it, and what rdmad called it.
+/// The name of a device before rdmad named it, and the one that rdmad gave it.
 struct NameRecord {
     std::string original;
     /// The original name if the device keeps it; nullopt until the name is decided.
     std::optional<std::string> given = {};
 };
 
-/// Records the names that were given below /run/rdmad: the kernel does not tell a name that it
-/// chose from one that a user chose later.
+/// Records the names that were given, below /run/rdmad: the kernel does not distinguish a name that
+/// it chose from one that a user chose later.
 class NameRecords {
 public:
     /// directory: /run/rdmad.
     explicit NameRecords(const std::string& directory) : directory_(directory + "/names") {}
 
-    /// Returns nullopt if there is no record, or what is there is not one.
+    /// Returns nullopt if there is no record, or it is not valid.
     [[nodiscard]] std::optional<NameRecord> find(const DeviceId& device) const;
     /// Fails with EINVAL for a name that could not be read back.
     Result<void> write(const DeviceId& device, const NameRecord& record) const;
-    /// Removes the records of devices that are not in sysfs any more, out of those whose index may
-    /// be gone. root is /sys.
+    /// Removes the records of devices that are not in sysfs any more, if may_be_gone holds for the
+    /// index. root is /sys.
     void forget_gone(const sysfs::Directory& root,
                      const std::function<bool(uint32_t index)>& may_be_gone) const;
 
@@ -38,8 +38,8 @@ private:
     std::string directory_;
 };
 
-/// Reads "mlx5_0 ibp1s0", or "mlx5_0" of a device whose name is not decided. Returns nullopt if it
-/// is neither.
+/// Reads "mlx5_0 ibp1s0", or "mlx5_0" of a device whose name is not decided. Returns nullopt for
+/// other text.
 [[nodiscard]] std::optional<NameRecord> parse_name_record(std::string_view text);
 
 } // namespace rdmad

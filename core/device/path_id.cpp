@@ -10,8 +10,8 @@ namespace {
 
 using sysfs::Directory;
 
-/// Those of path_id's buses that RDMA devices hang on (src/udev/udev-builtin-path_id.c of systemd
-/// 252 to 262). It leaves out what hangs on another one, such as vmbus.
+/// The buses of path_id that RDMA devices hang on (src/udev/udev-builtin-path_id.c of systemd 252
+/// to 262). It leaves out what hangs on another one, such as vmbus.
 constexpr std::array<std::string_view, 4> buses = {"acpi", "pci", "platform", "xen"};
 
 /// Returns the nearest device above one, both as paths below root; empty if there is none. A

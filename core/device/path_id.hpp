@@ -8,7 +8,7 @@
 namespace rdmad {
 
 /// Returns udev's ID_PATH of the nodes of an RDMA device that hangs on parent: "pci-0000:c1:00.0".
-/// Empty where udev gives none. root is /sys.
+/// Empty if udev gives none. root is /sys.
 [[nodiscard]] std::string path_id(const sysfs::Directory& root, const sysfs::Directory& parent);
 
 } // namespace rdmad

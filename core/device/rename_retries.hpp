@@ -6,17 +6,17 @@
 
 namespace rdmad {
 
-/// How often to ask again where a rename came between an answer of the kernel and a read of sysfs.
-/// The kernel answers when a rename is over, and nobody renames a device that often.
+/// The limit of retries if a rename comes between a reply of the kernel and a read of sysfs. The
+/// kernel replies when a rename is over, and nobody renames a device that often.
 constexpr int max_renames = 5;
 
-/// How often to ask again where a rename comes between two reads of sysfs. The kernel changes the
-/// names that it shows one after the other (device_rename(), drivers/base/core.c), and may be
-/// interrupted between them: each time is waited twice as long as before, an eighth of a second in
-/// all: a device that is in another network namespace is not found after that, either.
+/// Retries if a rename comes between two reads of sysfs. The kernel changes the names that it shows
+/// one after the other (device_rename(), drivers/base/core.c), and may be interrupted between them.
+/// Each wait is twice as long as the one before, an eighth of a second in all: a device that is in
+/// another network namespace is not found after that, either.
 class RenameRetries {
 public:
-    /// Waits where need be. Returns false once it was asked often enough.
+    /// Waits before each try but the first. Returns false after the last one.
     bool next()
     {
         if (asked_ == most)

@@ -15,7 +15,7 @@ Result<std::optional<Snapshot>> take_snapshot(nldev::Client& client, const sysfs
         auto target = find_device_target(root, (*device)->name);
         if (!target)
             return tl::unexpected<Error>(std::move(target).error());
-        // what was opened by that name is this device only if it is still called so
+        // what was opened by that name is this device only if it still has the name
         auto again = client.device(index);
         if (*target && again && *again && (*again)->name == (*device)->name) {
             auto info = read_device_info(client, root, **target, std::move(**again));

@@ -22,9 +22,9 @@ struct Parent {
     RdmaDevice device;
 };
 
-/// Opens the RDMA device of a node by the name in its ibdev attribute. Udev runs in parallel with
-/// whoever renames the device: reads the name again once the directory is open, which stays the
-/// device's over any further rename.
+/// Opens the RDMA device of a node by the name in its ibdev attribute. udev runs in parallel with
+/// processes that rename the device: reads the name again once the directory is open, which stays
+/// the device's over any further rename.
 Result<std::optional<Parent>> parent_of_node(const Directory& root, const Directory& node)
 {
     const auto ibdev = node.open_attribute("ibdev");
@@ -77,7 +77,7 @@ Result<std::optional<Target>> find_target_at(const Directory& root, const std::s
                           sysname);
 }
 
-/// "mlx5_0", or "umad0" for convenience. No slash in it.
+/// Finds "mlx5_0", or "umad0" for convenience. name has no slash.
 Result<std::optional<Target>> find_named_target(const Directory& root, const std::string& name)
 {
     if (name.empty() || name == "." || name == "..")

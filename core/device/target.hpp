@@ -8,12 +8,12 @@
 
 namespace rdmad {
 
-/// What a target is: an RDMA device itself, or a device node of one.
+/// The kind of a target: an RDMA device itself, or a device node of one.
 enum class Node { device, uverbs, umad, issm };
 
 /// Returns "uverbs", "umad" or "issm"; "device" for the RDMA device itself, which has no node.
 [[nodiscard]] std::string_view to_string(Node node);
-/// Returns where the kernel lists it, relative to /sys: "class/infiniband_mad/umad0".
+/// Returns the path by which the kernel lists it, relative to /sys: "class/infiniband_mad/umad0".
 [[nodiscard]] std::string class_path(Node node, std::string_view sysname);
 
 /// An RDMA device, or a device node of one, that an event or a user is about.

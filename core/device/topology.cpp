@@ -52,7 +52,7 @@ bool is_multifunction(const Directory& function)
     return config && pread(config.get(), &byte, 1, header_type) == 1 && (byte & 0x80) != 0;
 }
 
-/// Returns the number by which functions of a device are counted from its physical function on
+/// Returns the number that counts the functions of a device from its physical function on
 /// (pci_iov_virtfn_bus(), pci_iov_virtfn_devfn(), drivers/pci/iov.c).
 uint32_t routing_id(const PciAddress& address)
 {
@@ -171,8 +171,8 @@ public:
     Topology topology;
 
 private:
-    /// Puts a virtual function where its physical function is. Returns false if that has no
-    /// address, or the virtual function no number.
+    /// Puts a virtual function where its physical function is. Returns false if the physical one
+    /// has no address, or the virtual one no number.
     bool enter(const Directory& physical, const PciAddress& own, PciPlace& pci)
     {
         const auto parent = pci_address(physical);

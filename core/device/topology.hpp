@@ -6,15 +6,15 @@
 
 namespace rdmad {
 
-/// Where a device sits, as sysfs tells.
+/// The place of a device, by sysfs.
 struct Topology {
     naming::Place place;
-    std::string path; ///< see path_id(); empty: it hangs on nothing
+    std::string path; ///< see path_id(); empty: it has none
 };
 
 struct TopologyOptions {
-    /// How a virtual function finds its number: rdma-core compares it with all those of its
-    /// physical function.
+    /// The way to number a virtual function: rdma-core compares it with all those of its physical
+    /// function.
     naming::Scheme scheme = naming::Scheme::v1;
     bool with_slot = true;  ///< costs a look at each hot-plug slot
     bool with_label = true; ///< costs a look at the network device

@@ -9,7 +9,7 @@
 
 namespace rdmad {
 
-/// What udev remembers of a device: "E:KEY=VALUE", "S:LINK" and other lines in a file below
+/// udev's record of a device: "E:KEY=VALUE", "S:LINK" and other lines in a file below
 /// /run/udev/data (device_update_db(), libsystemd/sd-device).
 class UdevRecord {
 public:
