@@ -9,7 +9,7 @@
 
 namespace rdmad::rdma_id {
 
-/// Where state and configuration are.
+/// The places of state and configuration.
 struct Paths {
     std::string rdmad = "/run/rdmad";
     std::string udev = "/run/udev";

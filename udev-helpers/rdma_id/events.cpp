@@ -17,7 +17,7 @@ namespace rdmad::rdma_id {
 
 namespace {
 
-/// The event that follows tells the rest, under the new name; systemd makes no unit of this one.
+/// The event that follows has the rest, under the new name; systemd makes no unit of this one.
 constexpr char renaming[] = "ID_RENAMING=1\n";
 
 void log_failure(const Result<void>& outcome)
@@ -26,14 +26,14 @@ void log_failure(const Result<void>& outcome)
         warn(outcome.error().message());
 }
 
-/// Returns the device of an event, or nullopt if it is gone. The event's properties tell the index
+/// Returns the device of an event, or nullopt if it is gone. The event's properties hold the index
 /// that an earlier event found.
 Result<std::optional<nldev::Device>> find_device(const Context& context, const Target& target)
 {
     return context.finder.find(target, text::parse_u32(context.property("ID_RDMA_INDEX")));
 }
 
-/// Gives the device its name where rdmad does so; device has the name that it has then. A device
+/// Names the device if rdmad is to; device has the resulting name then. Logs a failure: a device
 /// that cannot be named is described all the same. Returns what this had to read of the device.
 std::optional<DeviceInfo> name_device(const Context& context, const Target& target,
                                       const NamingMode& naming, nldev::Device& device,
@@ -50,7 +50,7 @@ std::optional<DeviceInfo> name_device(const Context& context, const Target& targ
     return std::move((*named)->info);
 }
 
-/// Returns what is known of a target. known: what was read already, of the whole device.
+/// Returns the info of a target, taken from known if the whole device was read already.
 Result<std::optional<DeviceInfo>> read_info(const Context& context, const Target& target,
                                             nldev::Device device, std::optional<DeviceInfo> known)
 {
@@ -64,7 +64,7 @@ Result<std::optional<DeviceInfo>> read_info(const Context& context, const Target
     return known;
 }
 
-/// Leaves the time of the removal where rdmad made a directory for the device. PID 1 hears of the
+/// Records the time of the removal if rdmad made a directory for the device. PID 1 hears of the
 /// removal only after this program has ended, so what it stops for that stops later.
 void note_removal(const Paths& paths, uint32_t index, std::string_view devpath)
 {
@@ -78,10 +78,10 @@ void note_removal(const Paths& paths, uint32_t index, std::string_view devpath)
                        directory + "/" + std::string(sysfs::last_component(devpath)));
 }
 
-/// Nodes may have come before the name, or their first events may have failed. After a rename by
+/// Refreshes nodes that came before the name, or whose first events failed. After a rename by
 /// somebody else, or one by rdmad that broke off before the name was recorded, nodes that udev is
-/// processing may have read the old name, too. After any other by rdmad they waited for it, or
-/// ensure_name() has refreshed them.
+/// processing may have read the old name, too. After any other rename by rdmad they waited for it,
+/// or ensure_name() has refreshed them.
 void refresh_stale_nodes(const Context& context, const DeviceInfo& info, bool is_renamed)
 {
     const auto record = NameRecords(context.paths.rdmad).find(info.id());

@@ -9,25 +9,25 @@
 
 namespace rdmad::rdma_id {
 
-/// Whether rdmad gives devices names in this event: rules ask for it, and naming is switched on.
+/// The naming that this event may do: rules ask for it, and naming is switched on.
 struct NamingMode {
     bool gives_names = false; ///< in an "add" event
     bool ends_swaps = false;  ///< repairs a device that a swap left with its temporary name
 };
 
-/// Handles an event of a uverbs, umad or issm node, but its removal. Returns the node's properties,
-/// or an empty string if its device is gone.
+/// Handles an event of a uverbs, umad or issm node, except its removal. Returns the node's
+/// properties, or an empty string if its device is gone.
 [[nodiscard]] Result<std::string> handle_node_event(const Context& context, const Target& node,
                                                     const NamingMode& naming);
 
-/// Handles an event of an RDMA device, but its removal. Returns its properties, ID_RENAMING=1 if
+/// Handles an event of an RDMA device, except its removal. Returns its properties, ID_RENAMING=1 if
 /// this event renamed it, or an empty string if it is gone.
 [[nodiscard]] Result<std::string> handle_device_event(const Context& context, const Target& device,
                                                       const NamingMode& naming, Load load);
 
-/// Handles the "remove" event of a device or node, of which the udev properties alone are left:
-/// releases what it had. Returns false if udev recorded nothing of a device, which may have had
-/// links and a name all the same: see sweep().
+/// Handles the "remove" event of a device or node, which has only its udev properties left:
+/// releases what it had. Returns false if udev has no record of a device, which may have had links
+/// and a name all the same: see sweep().
 [[nodiscard]] bool handle_removal(const sysfs::Directory& root, const Paths& paths,
                                   const EventProperties& event);
 

@@ -15,7 +15,7 @@ using sysfs::Directory;
 static_assert(ARPHRD_INFINIBAND == 32);
 constexpr std::string_view arphrd_infiniband = "32";
 
-/// The last 8 of the 20 bytes of an IPoIB address: the low half of the port's GID (RFC
+/// Returns the last 8 of the 20 bytes of an IPoIB address: the low half of the port's GID (RFC
 /// 4391, 9.1.1).
 std::optional<uint64_t> port_guid_of(std::string_view address)
 {
@@ -28,8 +28,9 @@ std::optional<uint64_t> port_guid_of(std::string_view address)
     return guid.size() == 16 ? text::parse_hex_u64(guid) : std::nullopt;
 }
 
-/// The network device's parent is the RDMA device's parent (ipoib_intf_init(),
-/// drivers/infiniband/ulp/ipoib/ipoib_main.c). If that has several RDMA devices, the address tells.
+/// Returns the RDMA device on the network device's parent (ipoib_intf_init(),
+/// drivers/infiniband/ulp/ipoib/ipoib_main.c). The address decides between several. Returns an
+/// empty name if one of them is being renamed.
 std::optional<std::string> device_of(const Directory& root, const Directory& netdev, uint32_t port)
 {
     const auto names = netdev.names("device/infiniband");
@@ -55,7 +56,7 @@ std::optional<Ipoib> find_ipoib(const Directory& root, std::string_view devpath)
     const auto netdev = root.open_below("." + std::string(devpath));
     if (!netdev || !*netdev || (*netdev)->read("type").text != arphrd_infiniband)
         return std::nullopt;
-    // only a child interface tells of one (ipoib_vlan.c)
+    // only a child interface has it (ipoib_vlan.c)
     if ((*netdev)->contains("parent"))
         return std::nullopt;
     // counts from 0 (ipoib_add_port())

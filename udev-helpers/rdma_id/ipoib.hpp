@@ -9,15 +9,15 @@
 
 namespace rdmad::rdma_id {
 
-/// A network device over InfiniBand (IPoIB), and whose port it is on.
+/// The RDMA device and port that a network device over InfiniBand (IPoIB) is on.
 struct Ipoib {
     std::string device; ///< name of the RDMA device; empty: it changes at this moment
     uint32_t port = 1;
 };
 
 /// Finds the RDMA device of an IPoIB device by the DEVPATH of a "net" event. Returns nullopt if it
-/// is not an IPoIB device, has gone, its RDMA device is unknown, or it is a child interface: the
-/// kernel calls that after its parent, "ib0.8001".
+/// is not an IPoIB device, is gone, its RDMA device is unknown, or it is a child interface: the
+/// kernel names that after its parent, "ib0.8001".
 [[nodiscard]] std::optional<Ipoib> find_ipoib(const sysfs::Directory& root,
                                               std::string_view devpath);
 

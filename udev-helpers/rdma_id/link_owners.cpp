@@ -46,15 +46,15 @@ std::string to_text(const Mark& mark)
     return text;
 }
 
-/// What a key says.
+/// The content of a key.
 struct Link {
     std::string key;
     uint64_t guid;
     Node node;
 };
 
-/// Reads the name of a claim, or of a mark, which has a sysname behind the key. Returns nullopt if
-/// it is nothing of the kind.
+/// Reads the name of a claim, or of a mark, which has a sysname behind the key. Returns nullopt for
+/// other names.
 std::optional<Link> parse_key(const std::string& name)
 {
     const auto words = text::split(name, '-');
@@ -125,8 +125,8 @@ std::string LinkOwners::mark_path(const std::string& key, const std::string& sys
     return path(lost, key + "-" + sysname);
 }
 
-/// Asks whether the owner still is a node of that device and may have the link. A device that is
-/// being renamed is asked about again.
+/// Returns gone unless the owner still is a node of that device, entitled if it may have the link,
+/// else forfeit. Retries if the device is being renamed.
 Result<LinkOwners::Standing> LinkOwners::standing(uint64_t guid, const Claimant& owner)
 {
     const auto path = class_path(owner.node, owner.sysname);
@@ -151,8 +151,9 @@ Result<LinkOwners::Standing> LinkOwners::standing(uint64_t guid, const Claimant&
     return Standing::gone;
 }
 
-/// A port that has no LID is one for subnet management alone, or a RoCE port, which claims nothing
-/// while its network device is in another network namespace: see claims_of().
+/// Returns entitled if the port has the GUID and may claim it. A port without a LID is one for
+/// subnet management alone, or a RoCE port, which claims nothing while its network device is in
+/// another network namespace: see claims_of().
 Result<LinkOwners::Standing> LinkOwners::standing_of_port(uint64_t guid, const Claimant& owner,
                                                           const nldev::Device& device,
                                                           const sysfs::RdmaDevice& sysfs)
@@ -170,9 +171,9 @@ Result<LinkOwners::Standing> LinkOwners::standing_of_port(uint64_t guid, const C
     return may_claim ? Standing::entitled : Standing::forfeit;
 }
 
-/// Logs a loss once, if somebody reads it. Who was the owner before has its links and units until
+/// Logs a loss, once if something reads the log. The former owner has its links and units until
 /// this event is over, and systemd ignores the new owner's claim to a unit that another device has:
-/// the new owner gets a second event.
+/// triggers the new owner a second time.
 void LinkOwners::note_loss(const std::string& key, const Claim& loser, const Claimant& owner) const
 {
     using State = Mark::State;
@@ -193,7 +194,7 @@ void LinkOwners::note_loss(const std::string& key, const Claim& loser, const Cla
         trigger(root_, owner.node, owner.sysname);
 }
 
-/// Takes the claimant that came first out of those who lost to the owner of a link.
+/// Returns the node that came first of those that lost a link to its owner, and removes its mark.
 std::optional<Claimant> LinkOwners::take_heir(const std::string& key, Node node) const
 {
     std::optional<Claimant> heir;
@@ -219,7 +220,8 @@ std::vector<LinkOwners::Loser> LinkOwners::losers_of(const std::string& key, Nod
     return losers;
 }
 
-/// A link that two nodes have is better than none: systemd stops what is bound to it.
+/// Gives links without a record from now on, and logs that. A link that two nodes have is better
+/// than none: systemd stops what is bound to it.
 void LinkOwners::stop_writing(const Error& error)
 {
     writable_ = false;
@@ -295,7 +297,7 @@ Result<bool> LinkOwners::contest(const Claim& claim, const std::string& key)
     return true;
 }
 
-/// Returns true if it had or lost the link.
+/// Releases one link. Returns true if the node had or lost it.
 bool LinkOwners::release_link(const std::string& key, Node node, const PastLinks& past) const
 {
     bool is_released = false;

@@ -17,13 +17,13 @@ struct Claimant {
     std::string sysname; ///< "umad0"
 };
 
-/// Who gets a link that a living node has already.
+/// The rule for a link that a living node has already.
 enum class Precedence {
     lowest_index, ///< the claimant, if its device came first
     owner,        ///< the node that has it, whatever the index
 };
 
-/// A link by GUID that a node could have.
+/// A node's claim to a link by GUID.
 struct Claim {
     uint64_t guid;
     Claimant claimant;
@@ -39,11 +39,11 @@ struct PastLinks {
     std::optional<uint64_t> node_guid; ///< of its device
 };
 
-/// A node that does not have a link that it could have.
+/// A node that does not get a link that it claims.
 struct Mark {
     enum class State {
         told,
-        untold, ///< when it lost, nobody read what goes to the journal
+        untold, ///< when it lost, nothing read the log
         yields, ///< it had the link, and its next event gives it up
     };
     Claimant claimant;
@@ -57,8 +57,8 @@ struct Mark {
 /// one below /run/rdmad/contested.
 class LinkOwners {
 public:
-    /// client: nullptr if ib_core is not loaded; release() and sweep() do without. writable: take
-    /// links and tell who has to give one up.
+    /// Takes nullptr as client if ib_core is not loaded: release() and sweep() work without it.
+    /// writable: takes links, and triggers the node that has to give one up.
     LinkOwners(nldev::Client* client, const sysfs::Directory& root, const Paths& paths,
                bool writable = true)
         : client_(client),
@@ -70,16 +70,16 @@ public:
     }
 
     /// Takes a link for the claimant, unless another node has a better claim. Returns true if the
-    /// claimant has it then. Logs a loss once. Where nothing can be written, logs that, and whoever
-    /// no record speaks against has the link.
+    /// claimant has it then. Logs a loss once. If nothing can be written, logs that, and gives the
+    /// link to each claimant that no record speaks against.
     [[nodiscard]] Result<bool> take(const Claim& claim);
 
-    /// Hands the links of a node to the nodes that came next. To be called for the nodes as they
-    /// go, and once more for the device: systemd may hear of the next owner before it hears that
-    /// the last one went, and would then ignore it. Returns true if there was something to release.
+    /// Gives the links of a node to the nodes that came next. Call it for each node as it goes, and
+    /// once more for the device: systemd may hear of the next owner before it hears that the last
+    /// one went, and would then ignore it. Returns true if there was something to release.
     bool release(const PastLinks& past) const;
 
-    /// Does the same for every node that has gone without a release.
+    /// Releases the links of every node that has gone without a release.
     void sweep();
 
 private:
@@ -115,7 +115,7 @@ private:
 };
 
 /// Reads "17 1 umad0" of a claim, and "17 1 umad0", "17 1 umad0 untold" or "17 1 umad0 yields" of a
-/// mark. Returns nullopt if it is nothing of the kind.
+/// mark. Returns nullopt for other text.
 [[nodiscard]] std::optional<Claimant> parse_claimant(std::string_view text, Node node);
 [[nodiscard]] std::optional<Mark> parse_mark(std::string_view text, Node node);
 

@@ -14,7 +14,7 @@ void log_to_journal();
 /// does, and a warning is lost.
 [[nodiscard]] bool is_log_read(const std::string& socket = "/dev/log");
 
-/// Warns a person. Escapes the message, as it may hold names that hardware or a stranger chose.
+/// Logs a warning. Escapes the message, as it may hold names that hardware or a stranger chose.
 void warn(std::string_view message);
 
 } // namespace rdmad::rdma_id

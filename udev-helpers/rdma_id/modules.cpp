@@ -9,7 +9,7 @@ namespace rdmad::rdma_id {
 
 namespace {
 
-/// modprobe takes "-" for "_".
+/// Compares as modprobe does, which takes "-" for "_".
 bool is_same_module(std::string_view a, std::string_view b)
 {
     return std::equal(a.begin(), a.end(), b.begin(), b.end(),
@@ -25,7 +25,8 @@ public:
                 directory_ = std::move(*opened);
     }
 
-    /// rdma.conf counts for every device, infiniband.conf and so on for those of the type.
+    /// Returns true if a list names the module, or there are no lists: rdma.conf counts for every
+    /// device, infiniband.conf and so on for those of the type.
     [[nodiscard]] bool allow(std::string_view module, const DeviceInfo& info) const
     {
         if (!directory_ || names("rdma", module))
@@ -62,7 +63,7 @@ Result<void> load_modules(nldev::Client& client, const sysfs::Directory& root,
     if (load == Load::nothing)
         return {};
     const Lists allowed(load, lists);
-    // a question that finds nobody to answer makes the kernel load rdma-client-uverbs,
+    // a request for a node that no module serves makes the kernel load rdma-client-uverbs,
     // rdma-client-umad
     if (!sysfs::is_uverbs_loaded(root) && allowed.allow("ib_uverbs", info))
         if (auto node = client.char_device("uverbs", info.device.index); !node)

@@ -10,9 +10,8 @@ namespace rdmad::rdma_id {
 [[nodiscard]] bool lists_module(std::string_view list, std::string_view module);
 
 /// Makes the kernel load what gives the device its nodes: ib_uverbs for all, ib_umad (umad and
-/// issm) where a port speaks InfiniBand or OPA. Not what is loaded already, and with Load::listed
-/// only what the lists name for the link types; where there are no lists, all that is needed is
-/// loaded.
+/// issm) if a port speaks InfiniBand or OPA. Skips what is loaded already. With Load::listed, loads
+/// only what the lists name for the link types, or all that is needed if there are no lists.
 [[nodiscard]] Result<void> load_modules(nldev::Client& client, const sysfs::Directory& root,
                                         const DeviceInfo& info, Load load,
                                         const std::string& lists = "/etc/rdma/modules");

@@ -59,8 +59,8 @@ Result<std::string> name_ipoib(const Context& context, const RdmaOfNetdev& rdma)
     return composed.name;
 }
 
-/// Returns true if the name of a device waits for an event of another device. An event that saw
-/// udev without a record of the network device, and has yet to record that, has the lock.
+/// Returns true if the name of a device waits for an event of another device. Takes the lock: an
+/// event that found no udev record of the network device holds it until it has recorded that.
 bool is_waiting(const Context& context, const DeviceId& id)
 {
     const auto lock = lock_names(context.paths);
@@ -99,7 +99,7 @@ bool has_present_guids(const sysfs::Directory& root, const DeviceInfo& info,
 }
 
 /// Takes a snapshot of a device once its GIDs follow the address of a network device, or after two
-/// seconds. The kernel updates them over one workqueue for all devices, after it told of the
+/// seconds. The kernel updates them over one workqueue for all devices, after the event of the
 /// network device (roce_gid_mgmt.c).
 Result<std::optional<Snapshot>> take_present_snapshot(const Context& context, uint32_t index,
                                                       const std::string& changed)

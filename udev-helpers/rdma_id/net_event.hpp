@@ -18,12 +18,12 @@ struct RdmaOfNetdev {
 [[nodiscard]] Result<std::optional<RdmaOfNetdev>> find_rdma_of_ipoib(const Context& context,
                                                                      std::string_view devpath);
 
-/// Handles an event of a network device, but its removal. If it is an IPoIB device, returns the
-/// name that it gets after its RDMA device, as a property for udev; if not, has udev refresh what
-/// it knows of RDMA devices on the same parent, whose port GUIDs follow the MAC address on RoCE,
-/// and returns an empty string.
+/// Handles an event of a network device, except its removal. For an IPoIB device, returns the name
+/// that it gets after its RDMA device, as a property for udev. For another, has udev refresh its
+/// records of RDMA devices on the same parent, whose port GUIDs follow the MAC address on RoCE, and
+/// returns an empty string.
 ///
-/// gives_names: rdmad names devices: those that waited for the network device get another event.
+/// gives_names: rdmad names devices. Those that waited for the network device get another event.
 [[nodiscard]] Result<std::string> handle_net_event(const Context& context, std::string_view devpath,
                                                    bool gives_names);
 

@@ -7,9 +7,9 @@
 
 namespace rdmad::rdma_id {
 
-/// Returns the links that a node asks for, each with a unit alias. By node GUID only where no port
-/// has a GUID. Whoever may set the MAC address of a RoCE port's network device chooses the port's
-/// GUID: none by that if the network device is in another network namespace.
+/// Returns the links that a node claims, each with a unit alias, by node GUID only if no port has a
+/// GUID. A user who may set the MAC address of a RoCE port's network device chooses the port's
+/// GUID: such a port claims none if the network device is in another network namespace.
 [[nodiscard]] std::vector<Claim> claims_of(const DeviceInfo& info);
 
 /// Returns a warning if a node has more ports than rdma_id makes links for, empty if not.
@@ -19,13 +19,13 @@ namespace rdmad::rdma_id {
 /// has a better claim to.
 [[nodiscard]] Result<NodeLinks> claim_links(const DeviceInfo& info, LinkOwners& owners);
 
-/// Returns what a node, or a device with its nodes, may have claimed, by what its last event told.
-/// Returns nullopt if none has succeeded.
+/// Returns what a node, or a device with its nodes, may have claimed, by the properties of its last
+/// event. Returns nullopt if no event has succeeded.
 [[nodiscard]] std::optional<PastLinks> read_past_links(Node node, std::string sysname,
                                                        const EventProperties& last);
 
 /// Releases what earlier events of a node claimed and this one does not: the GUID of its port has
-/// changed. Gives the node a second event then.
+/// changed. Then triggers the node.
 ///
 /// @param udev_run /run/udev
 void release_past_links(const sysfs::Directory& root, const DeviceInfo& info,

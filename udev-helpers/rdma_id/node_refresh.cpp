@@ -80,7 +80,7 @@ Result<void> refresh_nodes(const Context& context, const DeviceInfo& info,
         if (record ? !is_current(*record, now, old_name) : unrecorded == Unrecorded::refresh)
             trigger(root, node, sysname);
     };
-    // one node that cannot be asked for does not keep the others from following
+    // a failed request for one node does not keep the others from a refresh
     Result<void> outcome;
     if (sysfs::is_uverbs_loaded(root)) {
         const auto uverbs = client.char_device("uverbs", info.device.index);
@@ -100,7 +100,7 @@ Result<void> refresh_nodes(const Context& context, const DeviceInfo& info,
             continue;
         refresh(Node::umad, (*umad)->name, {port});
         // the issm node bears the number of the umad node (ib_umad_init_port(),
-        // drivers/infiniband/core/user_mad.c); the kernel does not tell of it over netlink
+        // drivers/infiniband/core/user_mad.c); the kernel does not report it over netlink
         refresh(Node::issm, "issm" + (*umad)->name.substr(prefix.size()), {port});
     }
     return outcome;
@@ -110,7 +110,7 @@ void refresh_device(const Context& context, const DeviceInfo& info)
 {
     const auto& name = info.device.name;
     const auto record = UdevRecord::read(context.paths.udev, UdevRecord::id_of_device(name));
-    // without one its event is being processed, and may have read what was before
+    // without a record its event is being processed, and may have read what was before
     if (!record || !is_current(*record, info, ""))
         trigger(context.root, Node::device, name);
 }

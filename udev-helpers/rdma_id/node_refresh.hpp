@@ -11,7 +11,7 @@ namespace rdmad::rdma_id {
 bool trigger(const sysfs::Directory& root, Node node, const std::string& sysname,
              std::string_view action = "change");
 
-/// What to do with a node that udev has no record of yet: its first event is on the way, or being
+/// The treatment of a node that udev has no record of yet: its first event is on the way, or being
 /// processed.
 enum class Unrecorded {
     refresh,  ///< that event may have read an earlier name
@@ -22,12 +22,12 @@ enum class Unrecorded {
 /// have the name, port GUIDs and network devices that the device has now: after a rename the kernel
 /// sends an event for the device alone, and after a change of a MAC address none.
 ///
-/// info: of the device, with all its ports; old_name: what the device was called before, empty
-/// if that is unknown: a record that contains it anywhere is out of date.
+/// info: of the device, with all its ports; old_name: the earlier name of the device, empty if that
+/// is unknown: a record that contains it anywhere is out of date.
 [[nodiscard]] Result<void> refresh_nodes(const Context& context, const DeviceInfo& info,
                                          std::string_view old_name, Unrecorded unrecorded);
 
-/// The same for the device itself, while udev processes another one.
+/// Does the same for the device itself, while udev processes another one.
 void refresh_device(const Context& context, const DeviceInfo& info);
 
 /// Removes udev's record of a device's old name, unless a device has that name now. udev keeps it

@@ -78,7 +78,7 @@ Parsed usage_error(const std::string& what)
 
 Parsed parse_options(int argc, char** argv)
 {
-    // its own complaints show the command line as it is, control characters and all
+    // getopt_long()'s own messages show the command line as it is, control characters and all
     opterr = 0;
     Options options;
     for (int c; (c = getopt_long(argc, argv, "xjh", long_options, nullptr)) >= 0;) {

@@ -13,14 +13,14 @@ enum class NamingVerb { enable, disable, status };
 struct Options {
     Format format = Format::summary;
     Load load = Load::needed;
-    bool event = false;                ///< run by udev's rules: keep the books below /run/rdmad
+    bool event = false;                ///< run by udev's rules: keep the records below /run/rdmad
     bool rename = false;               ///< in an "add" event: give the device its name
     bool test_link = false;            ///< tell what name the device would get, and why
     std::optional<NamingVerb> naming;  ///< say or change who names devices; nothing else
-    std::optional<std::string> device; ///< none: the event that the environment tells of
+    std::optional<std::string> device; ///< nullopt: the udev event in the environment
 };
 
-/// rdma_id(8) documents them.
+/// The exit codes of rdma_id(8).
 enum ExitCode {
     exit_found = 0,
     exit_not_found = 1,
@@ -29,7 +29,7 @@ enum ExitCode {
     exit_in_the_way = 4,
 };
 
-/// What to do: go on with the options, or leave with that exit code, everything being said.
+/// The options to go on with, or the exit code to leave with, everything being said.
 struct Parsed {
     Options options = {};
     std::optional<int> exit_code = {};

@@ -32,7 +32,7 @@ std::string joined(const std::vector<PortInfo>& ports, Item item)
     return list;
 }
 
-/// Words that need no escaping, or are escaped.
+/// Joins words that need no escaping, or are escaped.
 std::string joined(const std::vector<std::string>& words)
 {
     std::string list;
@@ -44,7 +44,7 @@ std::string joined(const std::vector<std::string>& words)
     return list;
 }
 
-/// What is empty is left out: udev takes no empty value from a program.
+/// Properties without the empty ones: udev takes no empty value from a program.
 class PropertyList {
 public:
     void add(std::string key, std::string value)
@@ -94,10 +94,10 @@ void add_ports(PropertyList& list, const DeviceInfo& info)
              }));
 }
 
-/// udev gives an assignment in a rule little room, and drops all of one that is longer: 1024 bytes
-/// for SYMLINK, 512 for ENV (UDEV_PATH_SIZE, UDEV_NAME_SIZE, src/udev/udev-rules.c). So links come
-/// in portions, and aliases as the property itself, for which a program has 16 KiB; but for umad,
-/// which has two at most, and of which rdma-core's rules assign the property later.
+/// Adds links in portions, and aliases as the property itself, for which a program has 16 KiB: udev
+/// gives an assignment in a rule little room, and drops all of a longer one: 1024 bytes for
+/// SYMLINK, 512 for ENV (UDEV_PATH_SIZE, UDEV_NAME_SIZE, src/udev/udev-rules.c). Not so for umad,
+/// which has two aliases at most, and whose property rdma-core's rules assign later.
 void add_links(PropertyList& list, Node node, const NodeLinks& links)
 {
     for (size_t i = 0; i < links.paths.size(); i += links_per_portion) {
@@ -110,7 +110,7 @@ void add_links(PropertyList& list, Node node, const NodeLinks& links)
     list.add(node == Node::umad ? "ID_RDMA_ALIASES" : "SYSTEMD_ALIAS", joined(links.aliases));
 }
 
-/// Comes last: if names that are escaped are too long for udev, it cuts off these alone.
+/// Adds the network devices last: if escaped names are too long for udev, it cuts off these alone.
 void add_netdevs(PropertyList& list, const DeviceInfo& info)
 {
     if (std::any_of(info.ports.begin(), info.ports.end(),
@@ -133,7 +133,7 @@ public:
         text_ += bracket;
         first_ = false;
     }
-    /// An empty text is null: what the kernel did not tell.
+    /// Writes null for an empty text, which the kernel did not report.
     void string(std::string_view key, std::string_view value)
     {
         start(key);

@@ -9,8 +9,8 @@
 
 namespace rdmad::rdma_id {
 
-/// So many ports of a device have links and units of its uverbs node, and stand in lists: udevd
-/// takes 16 KiB from a program and cuts the rest off (udev_event_spawn_start(),
+/// The limit of ports of a device that have links and units of its uverbs node, and stand in lists:
+/// udevd takes 16 KiB from a program and cuts the rest off (udev_event_spawn_start(),
 /// src/udev/udev-event.c).
 constexpr uint32_t most_ports = 128;
 
@@ -21,12 +21,12 @@ struct NodeLinks {
     std::vector<std::string> aliases = {};
 };
 
-/// Returns keys and escaped values, in the order of rdma_id(8), without those that are not known or
+/// Returns keys and escaped values, in the order of rdma_id(8), without those that are unknown or
 /// do not hold.
 [[nodiscard]] std::vector<std::pair<std::string, std::string>> properties(const DeviceInfo& info,
                                                                           const NodeLinks& links);
 
-/// Each returns a text that ends in a line break. Values are escaped for their format.
+/// Returns a text that ends in a line break. Values are escaped for their format.
 [[nodiscard]] std::string format_properties(const DeviceInfo& info, const NodeLinks& links);
 [[nodiscard]] std::string format_json(const DeviceInfo& info, const NodeLinks& links);
 [[nodiscard]] std::string format_summary(const DeviceInfo& info, const NodeLinks& links);

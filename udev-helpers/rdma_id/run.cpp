@@ -49,7 +49,8 @@ Answer switch_naming(NamingVerb verb, const NamingSwitch& naming)
     return {exit_in_the_way};
 }
 
-/// Forgets all devices that are gone. Asks the kernel only where that does not load ib_core.
+/// Removes the records of all devices that are gone. Queries the kernel only if that does not load
+/// ib_core.
 void sweep_gone(const Host& host, const sysfs::Directory& root)
 {
     if (!sysfs::is_core_loaded(root)) {
@@ -65,7 +66,7 @@ void sweep_gone(const Host& host, const sysfs::Directory& root)
     sweep(&client, root, host.paths);
 }
 
-/// Opens RDMA netlink, and hands the context to follow.
+/// Opens RDMA netlink, and passes the context to follow.
 template <typename Follow>
 Result<std::string> with_kernel(const Host& host, const sysfs::Directory& root, bool is_event,
                                 Follow follow)

@@ -9,7 +9,7 @@
 
 namespace rdmad::rdma_id {
 
-/// What rdma_id runs on.
+/// The machine that rdma_id runs on.
 struct Host {
     std::string sys = "/sys";
     Paths paths = {};
@@ -18,15 +18,14 @@ struct Host {
     std::function<Result<std::unique_ptr<nldev::Transport>>()> open_netlink;
 };
 
-/// What goes to standard output, for udev or the user, and how rdma_id ends.
+/// The text for standard output, for udev or the user, and the exit code.
 struct Answer {
     ExitCode exit_code = exit_found;
     std::string text = {};
 };
 
-/// Does what the options ask for: handles the udev event of the host, or answers a user. Reasons
-/// for another exit code than exit_found are logged, but for what a udev event is not concerned
-/// with.
+/// Handles the udev event of the host, or the request of a user, as the options say. Logs the
+/// reason for an exit code other than exit_found, unless a udev event is not about an RDMA device.
 [[nodiscard]] Answer run(const Options& options, const Host& host);
 
 } // namespace rdmad::rdma_id

@@ -7,11 +7,11 @@
 
 namespace rdmad::rdma_id {
 
-/// Removes the claims and name records of devices that are gone. For a removal that does not tell
-/// which device went: udev's database has it under the name before a rename whose event came too
-/// late. Costs the more, the more records there are. Keeps what the kernel gives no answer for.
+/// Removes the claims and name records of devices that are gone. For a removal that does not
+/// identify the device: udev's database has it under the name before a rename whose event came too
+/// late. The cost grows with the number of records. Keeps a record if the kernel does not reply.
 ///
-/// @param client none if ib_core is not loaded: then no device lives, and to ask would load it
+/// @param client nullptr if ib_core is not loaded: no device lives, and a request would load it
 /// @param root /sys
 void sweep(nldev::Client* client, const sysfs::Directory& root, const Paths& paths);
 

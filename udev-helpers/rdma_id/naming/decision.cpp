@@ -81,7 +81,7 @@ bool has_policy(const config::LinkFile& file, Policy policy)
 }
 
 /// Returns the name if somebody renamed the device after rdmad, else an empty string. Before that a
-/// user's name cannot be told from the kernel's, or from one that an initrd gave.
+/// user's name looks like the kernel's, or like one that an initrd gave.
 std::string renamed_to(const std::optional<NameRecord>& record, const nldev::Device& device)
 {
     const bool by_user = record && record->given && device.name != *record->given &&
@@ -125,7 +125,8 @@ public:
     {
     }
 
-    /// renamed_to: the name that somebody gave the device since we did, empty if nobody has.
+    /// Tries the policies, then Name=. renamed_to: the name that somebody gave the device after
+    /// rdmad, empty if nobody has.
     void run(const std::string& renamed_to)
     {
         for (const auto policy : file_.policies) {

@@ -15,7 +15,7 @@ struct Attempt {
     naming::Composed outcome;
 };
 
-/// What a device should be called.
+/// The decision on the name of a device.
 struct Decision {
     const config::LinkFile* file = nullptr; ///< nullptr if no file matches
     naming::Scheme scheme = naming::Scheme::v1;
@@ -32,7 +32,7 @@ struct Decision {
     [[nodiscard]] std::vector<std::string> candidates() const;
 };
 
-/// What decisions on names depend on beside the device, read once for all devices that the running
+/// The input of decisions on names beside the device, read once for all devices that the running
 /// event decides on. Decisions point into it.
 struct NamingInput {
     const sysfs::Directory& root;
@@ -52,8 +52,8 @@ struct NamingInput {
 /// those of a network device tell nothing of an RDMA device.
 [[nodiscard]] EventProperties rdma_properties(const Context& context);
 
-/// Decides on the name of a device. properties: that udev has of it; empty if they are unknown, as
-/// the running event is not about the device.
+/// Decides on the name of a device. properties: those that udev has of it; empty if they are
+/// unknown, as the running event is not about the device.
 [[nodiscard]] Decision decide_name(const NamingInput& input, const Snapshot& device,
                                    const EventProperties& properties);
 

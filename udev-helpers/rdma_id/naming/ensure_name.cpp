@@ -52,16 +52,16 @@ void log_problems(const std::vector<std::string>& problems, const Paths& paths)
     warn("Run \"/usr/lib/udev/rdma_id --naming status\" to list the .link files that are ignored");
 }
 
-/// Renames devices, one and those whose names it needs.
+/// Renames a device, and the devices whose names it needs.
 class Namer {
 public:
-    /// may_swap: the caller has the lock.
+    /// Renames other devices only with may_swap: the caller has the lock.
     Namer(const Context& context, const NamingInput& input, bool may_swap)
         : context_(context), input_(input), may_swap_(may_swap)
     {
     }
 
-    /// Decides on the name of a device and gives it.
+    /// Decides on the name of a device, renames it and records the name.
     Result<NameOutcome> settle(const Snapshot& now)
     {
         const auto decision = decide_name(input_, now, rdma_properties(context_));
@@ -124,7 +124,7 @@ private:
             warn(written.error().message() + ": the original name of the device is not recorded");
     }
 
-    /// A name that rdmad would not give is somebody else's choice.
+    /// Returns the record of a name. One that rdmad would not give is somebody else's choice.
     static NameRecord record_of(const Decision& decision, const std::string& name)
     {
         if (decision.waits)
@@ -134,8 +134,8 @@ private:
         return {decision.original, is_ours ? name : decision.original};
     }
 
-    /// Returns the name that the device has then: the first candidate that is free or its own; the
-    /// present one if there is none.
+    /// Renames the device to the first candidate that is free. Returns the name that it has then,
+    /// the present one if that comes first or none is free.
     Result<std::string> take_first_free(const InWork& work, const Decision& decision)
     {
         const auto& device = work.info.device;
@@ -157,7 +157,7 @@ private:
         return taken;
     }
 
-    /// Returns false if another device has the name and keeps it.
+    /// Renames the device. Returns false if another device has the name and keeps it.
     Result<bool> take(const InWork& work, const std::string& name)
     {
         const auto& device = work.info.device;
@@ -214,8 +214,8 @@ private:
         return true;
     }
 
-    /// Gives the holder of a name the one that it should have. Returns true if it has another one
-    /// then.
+    /// Renames the holder of a name to the one that it should have. Returns false if it keeps its
+    /// name.
     Result<bool> move_on(uint32_t index)
     {
         auto there = take_snapshot(context_.client, input_.root, index);

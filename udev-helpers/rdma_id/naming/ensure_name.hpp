@@ -19,26 +19,26 @@ enum class Ask {
 
 /// Makes sure that a device has the name that the .link files of this system give it. Returns at
 /// once if a name is recorded. Otherwise it takes lock_names(), decides, renames the device, and
-/// the holder of its name if that should be called otherwise, and records the name: one event of a
-/// device does so, and the others wait for it. Where the lock cannot be had, names of other devices
-/// stay.
+/// the holder of its name if that should have another one, and records the name: one event of a
+/// device does so, and the others wait for it. Without the lock, other devices keep their names.
 ///
 /// A device that a swap gave a temporary name gets its own; this waits until the swap is over.
-/// Nodes that may have read an earlier name get another event (see refresh_nodes()). Names that
-/// could not be had are told in the journal.
+/// Nodes that may have read an earlier name get another event (see refresh_nodes()). Logs each name
+/// that another device keeps.
 ///
-/// device: as the kernel told of it a moment ago; inode: of its directory in sysfs. Returns nullopt
-/// if the device is gone. If this fails, no given name is recorded, and the next event tries again.
+/// device: as the kernel reported it a moment ago; inode: of its directory in sysfs. Returns
+/// nullopt if the device is gone. If this fails, no given name is recorded, and the next event
+/// tries again.
 [[nodiscard]] Result<std::optional<NameOutcome>> ensure_name(const Context& context,
                                                              const nldev::Device& device,
                                                              uint64_t inode, Ask ask = Ask::once);
 
-/// Waits until no other event names devices. Not the lock of link owners: a removal, which systemd
-/// waits for, takes that one.
+/// Waits until no other event names devices, and returns the lock. It is not that of link owners: a
+/// removal, which systemd waits for, takes that one.
 [[nodiscard]] Result<UniqueFd> lock_names(const Paths& paths);
 
-/// Returns the device that has a name, nullopt if none has. Fails if the kernel does not tell its
-/// index now: that a dump lacks a device proves nothing.
+/// Returns the device that has a name, nullopt if there is none. Fails if its index cannot be found
+/// now: that a dump lacks a device proves nothing.
 [[nodiscard]] Result<std::optional<nldev::Device>> find_holder(const Context& context,
                                                                const std::string& name);
 

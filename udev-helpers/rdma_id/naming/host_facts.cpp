@@ -15,13 +15,13 @@ namespace {
 
 constexpr char detect_virt[] = "/usr/bin/systemd-detect-virt";
 
-/// Empty if there is no such file.
+/// Returns the word in a file, empty if there is no such file.
 std::string word_in(const std::string& path)
 {
     return std::string(text::trim(read_file(path).value_or("")));
 }
 
-/// What the kernel has, or where nobody has told it yet, as in an initrd, what it will be told.
+/// Returns the kernel's host name or, if it has none yet, as in an initrd, the one it will get.
 std::string host_name(const std::string& root)
 {
     char name[HOST_NAME_MAX + 1] = {};
@@ -31,7 +31,7 @@ std::string host_name(const std::string& root)
     return word_in(root + "/etc/hostname");
 }
 
-/// "none" without the program, as it is not in every initrd.
+/// Returns "none" if there is no such program: not every initrd has it.
 std::string detect(const char* option)
 {
     const auto text = output_of({detect_virt, option}).value_or("");
@@ -54,7 +54,7 @@ config::Facts host_facts(const std::string& root)
     facts.host = host_name(root);
     facts.machine_id = word_in(root + "/etc/machine-id");
     facts.kernel_command_line = word_in(root + "/proc/cmdline");
-    // asked by many files, and two programs each time
+    // many files ask, and each answer costs two programs
     facts.virtualization = [answer = std::make_shared<std::string>()] {
         if (answer->empty())
             *answer = virtualization();

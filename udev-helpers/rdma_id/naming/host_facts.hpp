@@ -11,9 +11,9 @@ namespace rdmad::rdma_id {
 /// and virtualization. root goes before the paths of files: empty, or the root of an image.
 [[nodiscard]] config::Facts host_facts(const std::string& root);
 
-/// What the kernel command line says about names. The last valid value of each option counts.
+/// The options of the kernel command line about names. The last valid value of each counts.
 struct KernelOptions {
-    bool gives_names = true;                   ///< rdmad.names=no: rdmad renames no device
+    bool gives_names = true;                   ///< rdmad.names=no: rdmad does not rename devices
     std::optional<naming::Scheme> scheme = {}; ///< rdmad.naming_scheme=
     std::vector<std::string> problems = {};    ///< a message for each invalid value
 };

@@ -33,7 +33,7 @@ constexpr char rules[] =
     "TEST!=\"/usr/lib/udev/rdma_id\", TEST!=\"/lib/udev/rdma_id\", ACTION==\"add\", "
     "SUBSYSTEM==\"infiniband\", PROGRAM=\"rdma_rename %k NAME_FALLBACK\"\n";
 
-/// Empty if it cannot be read.
+/// Returns an empty string if the file cannot be read.
 std::string content(const std::string& path)
 {
     return read_file(path).value_or("");
@@ -55,7 +55,7 @@ bool renames(const std::string& text)
     return false;
 }
 
-/// udevd would see the change by itself, but up to three seconds later.
+/// Reloads the rules of udevd, which sees a change by itself up to three seconds later.
 void reload_rules(const std::string& root)
 {
     if (root.empty())
@@ -66,7 +66,7 @@ constexpr char not_in_this_boot[] =
     "But rdmad.names=0 on the kernel command line keeps it from that until a boot without it. "
     "rdma-core does not rename them either.\n";
 
-/// Events tell what names are to be; the initrd has rules of its own.
+/// Names come with events; the initrd has rules of its own.
 constexpr char what_follows[] =
     "This applies to new devices. To rename existing ones, run:\n"
     "    udevadm trigger --action=add --subsystem-match=infiniband\n"
@@ -94,7 +94,7 @@ NamingSwitch::Rules NamingSwitch::effective() const
     return {};
 }
 
-/// Files of administrators, whatever they are called, that rename RDMA devices.
+/// Returns the files of administrators, whatever their names, that rename RDMA devices.
 std::vector<std::string> NamingSwitch::others_that_rename() const
 {
     std::vector<std::string> paths;
@@ -111,7 +111,7 @@ std::vector<std::string> NamingSwitch::others_that_rename() const
     return paths;
 }
 
-/// Where an administrator has replaced or masked the rules that run us; empty if nobody has.
+/// Returns where an administrator has replaced or masked the rules that run us; empty if nowhere.
 std::string NamingSwitch::masked_rules() const
 {
     for (const auto* folder : local_folders)
@@ -121,7 +121,7 @@ std::string NamingSwitch::masked_rules() const
     return {};
 }
 
-/// What to know where no .link file is sound.
+/// Returns a hint for the user if no .link file is sound, else an empty string.
 std::string NamingSwitch::without_links() const
 {
     const auto files = read_link_files(root_);

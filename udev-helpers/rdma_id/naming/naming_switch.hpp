@@ -7,19 +7,19 @@
 
 namespace rdmad::rdma_id {
 
-/// Who names RDMA devices: the file 60-rdma-persistent-naming.rules that udev takes. rdma-core
-/// ships one that calls rdma_rename; ours, in the administrator's folder, goes before it and lets
-/// rdma_id rename. So just one of them does.
+/// The choice of who names RDMA devices: the file 60-rdma-persistent-naming.rules that udev takes.
+/// rdma-core ships one that calls rdma_rename; ours, in the administrator's folder, overrides it
+/// and lets rdma_id rename. So only one of them renames.
 class NamingSwitch {
 public:
-    /// root goes before all paths: empty, or the root of an image.
+    /// Puts root before all paths: empty, or the root of an image.
     explicit NamingSwitch(std::string root = {}) : root_(std::move(root)) {}
 
     /// Returns true if rdmad is to rename: its file is there, and the kernel command line does not
     /// say rdmad.names=0.
     [[nodiscard]] bool is_on() const;
 
-    /// Each returns what was done, or why nothing was, for the user. Fails with EEXIST if an
+    /// Returns what was done, or why nothing was, for the user. enable() fails with EEXIST if an
     /// administrator's file is there, and leaves that.
     [[nodiscard]] Result<std::string> enable() const;
     [[nodiscard]] Result<std::string> disable() const;
