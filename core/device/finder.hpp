@@ -14,7 +14,7 @@ namespace rdmad {
 /// gives it a name that leads to the very same sysfs directory.
 class Finder {
 public:
-    /// client and root (/sys) must outlive the finder.
+    /// Requires that client and root (/sys) outlive the finder.
     Finder(nldev::Client& client, const sysfs::Directory& root, IndexHints hints)
         : client_(client), root_(root), hints_(std::move(hints))
     {

@@ -26,7 +26,7 @@ std::optional<NameRecord> NameRecords::find(const DeviceId& device) const
 
 Result<void> NameRecords::write(const DeviceId& device, const NameRecord& record) const
 {
-    // a name with a blank could not be told from two; the kernel gives no such name
+    // a name with a blank would read as two; the kernel gives no such name
     if (!naming::is_safe_name(record.original) ||
         (record.given && !naming::is_safe_name(*record.given)))
         return fail(EINVAL, path(device));

@@ -20,7 +20,7 @@ struct NameRecord {
 /// it chose from one that a user chose later.
 class NameRecords {
 public:
-    /// directory: /run/rdmad.
+    /// Keeps the records below directory, /run/rdmad.
     explicit NameRecords(const std::string& directory) : directory_(directory + "/names") {}
 
     /// Returns nullopt if there is no record, or it is not valid.

@@ -100,7 +100,7 @@ std::optional<uint32_t> slot_of(const Directory& root, const PciPlace& pci)
     if (pci.has_ari)
         wanted.device = 0;
     for (const auto& name : root.names(slots)) {
-        // "3-1" is the kernel's way to tell two slots apart that say they are 3
+        // "3-1" is how the kernel distinguishes two slots that both say 3
         const auto slot = text::parse_u32(name);
         if (!slot || *slot == 0)
             continue;

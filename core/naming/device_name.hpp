@@ -50,7 +50,7 @@ struct PciPlace {
 
 /// The facts that names are composed of.
 struct Place {
-    std::string prefix = {}; ///< nldev::Device::protocol, empty if the kernel tells none
+    std::string prefix = {}; ///< nldev::Device::protocol, empty if the kernel has none
     std::optional<PciPlace> pci = {};
     /// Kind of the auxiliary device between the device and its PCI function: "sf" of
     /// "mlx5_core.sf.4".
@@ -61,7 +61,7 @@ struct Place {
     uint64_t node_guid = 0;
     uint32_t ports = 1;
     std::optional<std::string> netdev = {};     ///< of the only port
-    std::optional<std::string> port_label = {}; ///< "p0": of the only port, told by its netdev
+    std::optional<std::string> port_label = {}; ///< "p0": of the only port, by its netdev
 };
 
 /// A name, or why the policy gives none.

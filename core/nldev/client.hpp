@@ -16,7 +16,7 @@ namespace rdmad::nldev {
 /// sent some.
 class Client {
 public:
-    /// The transport must outlive the client.
+    /// Requires that the transport outlives the client.
     explicit Client(Transport& transport) : transport_(transport) {}
 
     /// Returns nullopt if no device has that index. Costs the same with any number of devices.

@@ -13,9 +13,9 @@
 #include <vector>
 
 // RDMA netlink as bytes. Pure and total: any bytes give a value or EBADMSG with the reason, nothing
-// is read beyond them and nothing is remembered. Unknown attributes are skipped, of an attribute
-// that comes twice the last one counts, and an attribute of the wrong length, a string without its
-// NUL or bytes left over are refused.
+// is read beyond them and no state is kept. Unknown attributes are skipped. Of an attribute that
+// comes twice the last one counts. An attribute of the wrong length, a string without its NUL or
+// bytes left over are errors.
 
 namespace rdmad::nldev::wire {
 

@@ -20,8 +20,8 @@ struct Paths {
 /// Returns a udev property of the running event, or nullopt if it has none of that name.
 using EventProperties = std::function<std::optional<std::string>(const std::string& key)>;
 
-/// What rdma_id works on: the kernel, sysfs, its state and the udev event that started it. All must
-/// outlive the context.
+/// The objects that rdma_id works on: the kernel, sysfs, its state and the udev event that started
+/// it. All must outlive the context.
 struct Context {
     nldev::Client& client;
     const sysfs::Directory& root; ///< /sys

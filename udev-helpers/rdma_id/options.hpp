@@ -15,7 +15,7 @@ struct Options {
     Load load = Load::needed;
     bool event = false;                ///< run by udev's rules: keep the records below /run/rdmad
     bool rename = false;               ///< in an "add" event: give the device its name
-    bool test_link = false;            ///< tell what name the device would get, and why
+    bool test_link = false;            ///< say what name the device would get, and why
     std::optional<NamingVerb> naming;  ///< say or change who names devices; nothing else
     std::optional<std::string> device; ///< nullopt: the udev event in the environment
 };

@@ -40,7 +40,7 @@ struct NamingInput {
     NameRecords records;
     config::Facts host; ///< see host_facts()
     KernelOptions kernel_options;
-    std::string udev_run; ///< /run/udev: tells which network devices have their names
+    std::string udev_run; ///< /run/udev: shows which network devices have their names
 
     /// Returns what is wrong with the configuration, a message each.
     [[nodiscard]] std::vector<std::string> problems() const;
@@ -49,7 +49,7 @@ struct NamingInput {
 [[nodiscard]] NamingInput read_naming_input(const Context& context);
 
 /// Returns the properties of the running event if it is one of an RDMA device, or of a node of one:
-/// those of a network device tell nothing of an RDMA device.
+/// those of a network device say nothing about an RDMA device.
 [[nodiscard]] EventProperties rdma_properties(const Context& context);
 
 /// Decides on the name of a device. properties: those that udev has of it; empty if they are

@@ -290,7 +290,7 @@ Result<std::optional<NameOutcome>> ensure_name(const Context& context, const nld
         return stands ? std::move(record) : std::nullopt;
     };
     if (const auto record = standing(device.name)) {
-        // it was renamed after the kernel told of it
+        // it was renamed after the kernel reported it
         if (record->given != device.name)
             return present_name(context.client, device.index);
         return NameOutcome{.name = device.name};
