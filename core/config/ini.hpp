@@ -19,7 +19,7 @@ struct Problem {
     std::string key = {};
     std::string what = {};
 
-    /// "/etc/rdmad/link.d/10-storage.link:7: NamePolicy: 'pth' is not a naming policy"
+    /// Returns "/etc/rdmad/link.d/10-storage.link:7: NamePolicy: 'pth' is not a naming policy".
     [[nodiscard]] std::string message() const;
 };
 
