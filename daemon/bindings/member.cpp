@@ -12,7 +12,7 @@ bool Member::is_same_port(const Member& other) const
 
 bool Member::is_same_place(const Member& other) const
 {
-    return !path.empty() && path == other.path && port == other.port;
+    return path == other.path && port == other.port && (!path.empty() || device == other.device);
 }
 
 bool Member::is_same_appearance(const Member& other) const

@@ -37,7 +37,8 @@ struct Member {
     std::optional<uint64_t> removed = {};
 
     [[nodiscard]] bool is_same_port(const Member& other) const;
-    /// The same port of what is in the same slot, if another adapter.
+    /// Returns true for the same port of what is in the same slot, if another adapter; of a
+    /// software device, which is in none, for that of a device of the same name.
     [[nodiscard]] bool is_same_place(const Member& other) const;
     /// The same port for the same binding, and it has not gone in between.
     [[nodiscard]] bool is_same_appearance(const Member& other) const;

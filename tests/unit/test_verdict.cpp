@@ -951,6 +951,30 @@ TEST_CASE("a port is the same by its GUID, or else by its place", "[verdict]")
     }
 }
 
+TEST_CASE("a port has a place in a slot, or by the name of a software device", "[verdict]")
+{
+    const Member known = {.device = "mlx5_0", .port = 1, .guid = "a", .path = "pci-1"};
+    auto other = known;
+    other.guid = "b";
+    other.device = "mlx5_7";
+    CHECK(known.is_same_place(other));
+    other.port = 2;
+    CHECK_FALSE(known.is_same_place(other));
+    other = known;
+    other.path = "pci-2";
+    CHECK_FALSE(known.is_same_place(other));
+
+    const Member soft = {.device = "rxe0", .port = 1, .guid = "a"};
+    other = soft;
+    other.guid = "b";
+    CHECK(soft.is_same_place(other));
+    other.device = "rxe1";
+    CHECK_FALSE(soft.is_same_place(other));
+    other = soft;
+    other.path = "pci-1";
+    CHECK_FALSE(soft.is_same_place(other));
+}
+
 TEST_CASE("a port is described by its GUID, or else by its number", "[verdict]")
 {
     CHECK(describe(port("0002c90300000a01")) == "port 0002c90300000a01 of mlx5_0");

@@ -87,7 +87,7 @@ def a_binding_file_of_10_mb_is_named_and_the_others_bind(suite):
         folder = '/etc/rdmad/binding.d'
         _bound(l, f'mkdir -p {folder}/50-bound.binding.d; head -c 10000000 /dev/zero | tr "\\0" "#" > {folder}/60-large.binding',
                f'head -c 60000 /dev/urandom > {folder}/70-noise.binding; yes "no key" | head -c 60000 > {folder}/80-lines.binding')
-        for text in (f'{folder}/60-large.binding: is longer than 64 KiB, and not read', f'{folder}/70-noise.binding', 'mistakes more'):
+        for text in (f'{folder}/60-large.binding: is longer than 64 KiB, and not read', f'{folder}/70-noise.binding', 'more problems'):
             _told(l, text)
             l.expect_true(f'clients are told: {text}', any(text in problem for problem in _problems(l)), _problems(l)[:5])
         l.expect_true('rdmactl verify names it', '60-large.binding: is longer' in l.run('rdmactl verify 2>&1', check=False))

@@ -173,3 +173,7 @@ def a_service_stops_with_the_network_device_of_a_software_port_and_starts_with_t
             l.until_states({service: 'inactive' for service in services})
             l.settle()
             l.expect('anchors', l.anchors(), set())
+        # one with another address is as good for a binding that names none
+        l.run(make.replace('0a:01', '0a:02'))
+        l.until_states({'guid.service': 'inactive', 'netdev.service': 'active', 'each@000000fffe000a01.service': 'inactive',
+                        'each@000000fffe000a02.service': 'active'})
