@@ -58,7 +58,7 @@ std::string why_no_unit(std::string_view unit)
     if (!sampled)
         return quoted + " has a '%' that starts no specifier";
     const auto why_not = naming::unit_refusal(sampled.text);
-    return why_not.empty() ? "" : quoted + " is refused: " + why_not;
+    return why_not.empty() ? "" : quoted + " is not allowed: " + why_not;
 }
 
 std::string set_units(BindingFile& binding, const std::string& value)

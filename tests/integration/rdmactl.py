@@ -677,8 +677,8 @@ class Files(Case):
             self.check_error(self.ctl(server, 'bind', 'srp', '--device=mlx5_0'), FINE, 'x.binding:1: bad')
 
     def test_what_cannot_be_bound(self):
-        for arguments, word in (([b'a b', '--device=x'], 'refused'), (['../../x', '--device=x'], 'refused'), (['a', '--port-guid=12'], 'no GUID'),
-                                (['a', '--link-type=ib'], 'no link type'), (['a', '--device=x', '--node=verbs'], '--node: '),
+        for arguments, word in (([b'a b', '--device=x'], 'not allowed'), (['../../x', '--device=x'], 'not allowed'), (['a', '--port-guid=12'], 'not a GUID'),
+                                (['a', '--link-type=ib'], 'not a link type'), (['a', '--device=x', '--node=verbs'], '--node: '),
                                 (['a', '--device=x', '--restart=yes'], '--restart: '), (['a', '--device=x\n[Binding]\nUnit=evil.service'], 'line break'),
                                 (['a', '--device=x\\', '--port=1'], 'line break'), (['a', b'--device=\xff'], 'UTF-8'), (['a@', '--device=x'], 'template'),
                                 (['a%', '--device=x'], "'%'"), (['a', "--device='x"], 'quote'), (['x' * 300, '--device=x'], '255'),
@@ -724,7 +724,7 @@ class Files(Case):
 
     def test_a_file_that_has_no_effect(self):
         added = {'name': '50-srp.binding', 'path': '/run/rdmad/binding.d/50-srp.binding'}
-        problem = '/etc/rdmad/binding.d/50-srp.binding.d/a.conf:1: Nonsense: there is no such key'
+        problem = '/etc/rdmad/binding.d/50-srp.binding.d/a.conf:1: Nonsense: unknown key'
         for bindings, words in (([binding()], ['rdmad reads /etc/rdmad/binding.d/50-srp.binding in its place']),
                                 ([], ['does not use it', 'masks it']),
                                 ([binding(**added, units=[], matches=[], problems=[problem])], ['it binds nothing', problem])):
@@ -865,7 +865,7 @@ class Files(Case):
         self.assertEqual(result.returncode, FAILED)
         lines = result.stdout.decode().splitlines()
         self.assertEqual(len(lines), 2)
-        self.assertTrue(lines[0].startswith(f"{binding_file}:4: Unit: 'a' is refused"))
+        self.assertTrue(lines[0].startswith(f"{binding_file}:4: Unit: 'a' is not allowed"))
         self.assertTrue(lines[1].startswith(f'{link_file}:4: NamePolicy: '))
         self.assertTrue(lines[1].isprintable())
         self.assertEqual(len(self.document(self.offline('verify', '--json'), FAILED)['problems']), 2)

@@ -92,7 +92,7 @@ TEST_CASE("each option is a key of the file and a parameter of the call", "[bind
         // of a value that is wrong the parser tells the key, so the key is one that it knows
         const auto text = text_of(asked, path);
         CHECK((text ? text->find(std::string("\n") + key.key + "=x\n") != std::string::npos
-                    : text.error().text.find("no such key") == std::string::npos));
+                    : text.error().text.find("unknown key") == std::string::npos));
     }
 }
 

@@ -621,12 +621,12 @@ TEST_CASE("a word that can match no device is refused, for it is a slip", "[matc
         CAPTURE(key);
         for (const auto* word :
              {"123", "zz", "!506b4b0300a1b2c", "506b4b0300a1b2c3f", "506b4b0300a1b2cg"})
-            CHECK(refused(key, word).find("is no GUID, which has 16 hexadecimal digits") !=
+            CHECK(refused(key, word).find("is not a GUID of 16 hexadecimal digits") !=
                   std::string::npos);
         CHECK(refused(key, "0x506b:4b03:00A1:b2c3 506b* !?").empty());
     }
     for (const auto* word : {"ethernet", "RoCE", "!ib"})
-        CHECK(refused("LinkType", word).find("is no link type") != std::string::npos);
+        CHECK(refused("LinkType", word).find("is not a link type") != std::string::npos);
     CHECK(refused("LinkType", "infiniband opa roce iwarp usnic efa unknown ro* !iw[a]rp").empty());
 }
 
