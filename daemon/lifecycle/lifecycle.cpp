@@ -387,10 +387,19 @@ void Lifecycle::follow_index(const History& history, uint32_t before)
 
 void Lifecycle::remember()
 {
-    for (const auto id : std::exchange(unwritten_, {}))
-        if (const auto found = histories_.find(id); found != histories_.end())
-            if (const auto outcome = records_.write(found->second); !outcome)
-                events_.on_trouble(outcome.error());
+    std::set<uint32_t> failed;
+    for (const auto id : unwritten_) {
+        const auto found = histories_.find(id);
+        const auto outcome =
+            found == histories_.end() ? Result<void>() : records_.write(found->second);
+        if (outcome)
+            continue;
+        failed.insert(id);
+        if (!std::exchange(is_trouble_told_, true))
+            events_.on_trouble(outcome.error());
+    }
+    unwritten_ = std::move(failed);
+    is_trouble_told_ = has_unwritten();
 }
 
 std::optional<Time> Lifecycle::next_deadline() const

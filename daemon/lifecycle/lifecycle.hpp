@@ -38,8 +38,14 @@ public:
     /// Of all devices that somebody keeps from being removed: who. That is told once they are
     /// blocked.
     void on_holders(const std::vector<Holder>& all);
-    /// Writes down what has changed: not before what follows from it has been done.
+    /// Writes down what has changed, and what could not be written before: not before what follows
+    /// from it has been done.
     void remember();
+    /// Returns true if some record could not be written.
+    [[nodiscard]] bool has_unwritten() const
+    {
+        return !unwritten_.empty();
+    }
     [[nodiscard]] std::optional<Time> next_deadline() const;
 
     /// Devices that settle and whose ports cannot be used yet: the kernel does not tell when one
@@ -99,6 +105,7 @@ private:
     Events events_;
     Functions functions_;
     std::set<uint32_t> unwritten_;
+    bool is_trouble_told_ = false;          ///< the journal knows that records cannot be written
     std::map<uint32_t, History> histories_; ///< by the index of the first appearance
     std::map<uint32_t, uint32_t> ids_;      ///< that index, by the one of the last appearance
 };

@@ -4,6 +4,8 @@
 #include "tests/support/fixture_tree.hpp"
 #include "tests/support/must.hpp"
 
+#include <filesystem>
+
 using namespace rdmad;
 using namespace rdmad::lifecycle;
 using namespace rdmad::test;
@@ -142,6 +144,31 @@ TEST_CASE("a device is followed over its appearances", "[lifecycle]")
     CHECK(bench.lives->find(2)->id == 1);
     CHECK(bench.lives->find(2)->life.returns.size() == 1);
     CHECK(bench.lives->find(1) == nullptr);
+}
+
+TEST_CASE("a record that could not be written is written later, and told of once", "[lifecycle]")
+{
+    Bench bench;
+    const auto device = bench.plug(1, 0xa);
+    bench.wait(2);
+    bench.lives->remember();
+    CHECK_FALSE(bench.lives->has_unwritten());
+    std::filesystem::rename(bench.run.path("devices"), bench.run.path("away"));
+    bench.run.file("devices", "in the way");
+    REQUIRE(bench.lives->drain(device.index));
+    bench.take();
+    bench.lives->remember();
+    CHECK(bench.take().size() == 1);
+    CHECK(bench.lives->has_unwritten());
+    bench.lives->remember();
+    CHECK(bench.take().empty());
+    // as it was when the disk was full
+    std::filesystem::remove(bench.run.path("devices"));
+    std::filesystem::rename(bench.run.path("away"), bench.run.path("devices"));
+    bench.restart();
+    bench.lives->on_device({DeviceKind::added, bench.device(1, 0xa)});
+    bench.lives->reconcile();
+    CHECK(bench.lives->find(device.index)->life.state == State::draining);
 }
 
 TEST_CASE("one that moved is known by its GUID, one in its place is another", "[lifecycle]")
