@@ -24,6 +24,7 @@ constexpr auto poll_interval = 1s;
 constexpr int looks_after_change = 2;
 constexpr auto idle_before_exit = 30s;
 constexpr auto guard_interval = 5s;
+constexpr auto write_interval = 60s;
 constexpr char nfs_server[] = "nfs-server.service";
 // while a removal waits; what does so is named as soon as that is too long
 constexpr auto first_pause = 2s;
@@ -41,6 +42,21 @@ std::chrono::microseconds until(lifecycle::Time due)
 {
     const auto now = now_usec(CLOCK_BOOTTIME);
     return std::chrono::microseconds(due > now ? due - now : 0);
+}
+
+/// Logs what is wrong with a file; a file that is no binding at all is wrong in each line.
+void log_problems(const config::BindingFile& file)
+{
+    constexpr size_t most_lines = 5;
+    const std::vector<log::Field> fields = {{log::field::binding, file.name}};
+    const auto count = file.problems.size();
+    for (size_t i = 0; i < std::min(count, most_lines); i++)
+        log::warning(log::id::bad_binding, file.problems[i].message(), fields);
+    if (count > most_lines)
+        log::warning(log::id::bad_binding,
+                     file.path + ": has " + std::to_string(count - most_lines) +
+                         " more problems; run rdmactl verify",
+                     fields);
 }
 
 const varlink::Info info = {
@@ -111,6 +127,7 @@ Daemon::Daemon(sd_event* event, const sysfs::Directory& root, UdevMonitor udev)
 Daemon::~Daemon()
 {
     server_.end();
+    supervisor_.write_again();
     lives_.remember();
 }
 
@@ -132,9 +149,13 @@ Result<void> Daemon::add_sources()
     });
     auto guard_timer = EventSource::timer(event_, [this] { guard(); });
     auto refresh_timer = EventSource::timer(event_, [this] { refresh_records(); });
+    auto write_timer = EventSource::timer(event_, [this] {
+        supervisor_.write_again();
+        settle();
+    });
     for (auto* source :
          {&udev, &work, &poll_timer, &lives_timer, &holders_timer, &preparations_timer,
-          &recovery_timer, &guard_timer, &refresh_timer, &exit_timer})
+          &recovery_timer, &guard_timer, &refresh_timer, &write_timer, &exit_timer})
         if (!*source)
             return tl::unexpected<Error>(std::move(*source).error());
     udev_source_ = std::move(*udev);
@@ -146,6 +167,7 @@ Result<void> Daemon::add_sources()
     recovery_timer_ = std::move(*recovery_timer);
     guard_timer_ = std::move(*guard_timer);
     refresh_timer_ = std::move(*refresh_timer);
+    write_timer_ = std::move(*write_timer);
     exit_ = std::move(*exit_timer);
     return {};
 }
@@ -232,10 +254,9 @@ void Daemon::reload()
     if (std::any_of(files.begin(), files.end(),
                     [](const auto& file) { return file.wait_for != config::WaitFor::present; }))
         look_at_ports();
-    for (const auto& file : bindings_.files())
-        for (const auto& problem : file.problems)
-            log::warning(log::id::bad_binding, problem.message(),
-                         {{log::field::binding, file.name}});
+    for (const auto& file : files)
+        if (changes.contains(file.name))
+            log_problems(file);
     supervisor_.on_bindings();
     for (const auto& [name, change] : changes)
         api_.on_binding(name, change);
@@ -281,7 +302,7 @@ KernelEvents::Callbacks Daemon::kernel_callbacks()
     return {.on_device = [this](uint32_t index) { refresh(index); },
             .on_netdev =
                 [this] {
-                    looked_at_ports_ = {};
+                    ports_pause_ = {};
                     look_at_ports();
                 },
             .on_links = [this](const auto& links) { on_links(links); },
@@ -422,6 +443,7 @@ void Daemon::settle()
     plan_recovery();
     plan_guard();
     plan_refresh();
+    plan_writing();
     plan_exit();
 }
 
@@ -442,7 +464,7 @@ void Daemon::poll()
     const bool are_due = looks_due_ > 0;
     if (are_due) {
         looks_due_--;
-        looked_at_ports_ = {}; // what makes them due may have come after that
+        ports_pause_ = {}; // what makes them due may have come after the last look
     }
     if (are_due || api_.wants_port_states())
         look_at_ports();
@@ -463,10 +485,12 @@ std::set<uint32_t> Daemon::awaited() const
     return indexes;
 }
 
-/// Looks at all ports, at most once a second, however often clients ask and however long it takes.
+/// Looks at all ports, at most once a second, however often clients ask, and not for more than a
+/// tenth of the time: a driver may be slow to answer.
 void Daemon::look_at_ports()
 {
-    if (std::chrono::steady_clock::now() - looked_at_ports_ < poll_interval)
+    const auto begin = std::chrono::steady_clock::now();
+    if (begin - looked_at_ports_ < ports_pause_)
         return;
     std::vector<uint32_t> indexes;
     for (const auto& [index, device] : inventory_.devices())
@@ -474,6 +498,8 @@ void Daemon::look_at_ports()
     for (const auto index : indexes)
         refresh(index);
     looked_at_ports_ = std::chrono::steady_clock::now();
+    ports_pause_ = std::max<std::chrono::steady_clock::duration>(poll_interval,
+                                                                 10 * (looked_at_ports_ - begin));
 }
 
 /// The kernel does not tell when a port becomes active: it is asked while somebody waits for that.
@@ -493,6 +519,16 @@ void Daemon::plan_lives()
     if (!next)
         return lives_timer_.disarm();
     lives_timer_.arm(until(*next));
+}
+
+/// Records that could not be written are tried again without a change, too: the next rdmad goes by
+/// them.
+void Daemon::plan_writing()
+{
+    if (!lives_.has_unwritten() && !supervisor_.has_unwritten())
+        write_timer_.disarm();
+    else if (!write_timer_.is_armed())
+        write_timer_.arm(write_interval);
 }
 
 void Daemon::plan_preparations()

@@ -62,6 +62,7 @@ private:
     void plan_guard();
     void refresh_records();
     void plan_refresh();
+    void plan_writing();
     [[nodiscard]] std::set<uint32_t> recoverable() const;
     void find_users(uint32_t index, Preparations::OnHolders on_found);
     [[nodiscard]] Preparations::Parts preparation_parts();
@@ -75,9 +76,10 @@ private:
     LazyTransport transport_;
     nldev::Client client_{transport_};
     std::chrono::steady_clock::time_point looked_at_ports_ = {};
-    bool is_resync_due_ = false; ///< a look at all devices failed
-    int looks_due_ = 0;          ///< at all ports
-    bool is_retry_due_ = false;  ///< a port may have a new address
+    std::chrono::steady_clock::duration ports_pause_ = {}; ///< until the next look at all ports
+    bool is_resync_due_ = false;                           ///< a look at all devices failed
+    int looks_due_ = 0;                                    ///< at all ports
+    bool is_retry_due_ = false;                            ///< a port may have a new address
     std::chrono::microseconds holders_pause_ = {};
     bool is_readiness_due_ = true; ///< some port may be ready, or not any more
     config::Facts host_ = host_facts();
@@ -106,6 +108,7 @@ private:
     EventSource recovery_timer_;
     EventSource guard_timer_;
     EventSource refresh_timer_;
+    EventSource write_timer_;
     EventSource exit_;
 };
 

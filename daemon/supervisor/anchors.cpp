@@ -9,14 +9,22 @@
 
 namespace rdmad {
 
+namespace {
+
+// calls of retry(), one a second
+constexpr unsigned longest_pause = 64;
+
+} // namespace
+
 void Anchors::ask()
 {
     is_known_ = false;
     manager_->list_anchors([this](Result<systemd::Orders::Anchors> anchors) {
         if (anchors)
             return take_known(std::move(*anchors));
-        log::warning(log::id::systemd_trouble, anchors.error().message());
-        note_failure();
+        if (!std::exchange(is_refusal_told_, true))
+            log::warning(log::id::systemd_trouble, anchors.error().message());
+        note_refusal();
     });
 }
 
@@ -25,6 +33,7 @@ void Anchors::take_known(systemd::Orders::Anchors existing)
     for (auto& [unit, tied] : units_)
         tied = {};
     ending_.clear();
+    is_refusal_told_ = false;
     unclaimed_ = std::move(existing);
     is_known_ = true;
     events_.on_known(unclaimed_);
@@ -32,15 +41,38 @@ void Anchors::take_known(systemd::Orders::Anchors existing)
 
 void Anchors::note_failure()
 {
-    has_failed_ = true;
+    is_look_due_ = true;
     events_.on_failed();
 }
 
-/// What failed may be there all the same: PID 1 is asked what it has.
+void Anchors::note_refusal()
+{
+    is_refused_ = true;
+    events_.on_failed();
+}
+
+/// What PID 1 refused may be there all the same, so PID 1 is asked what it has. What it refuses
+/// again and again is asked for ever more seldom.
 void Anchors::retry()
 {
-    if (manager_ && manager_->is_connected() && std::exchange(has_failed_, false))
-        ask();
+    if (!manager_ || !manager_->is_connected() || !has_failed())
+        return;
+    if (!is_look_due_ && ++skipped_ < pause_)
+        return;
+    if (is_refused_)
+        pause_ = std::min(2 * pause_, longest_pause);
+    skipped_ = 0;
+    is_look_due_ = is_refused_ = false;
+    ask();
+}
+
+/// Has PID 1 take an anchor away. One that stayed would stop its unit with the device.
+void Anchors::drop(const std::string& name)
+{
+    manager_->drop_anchor(name, [this](const Result<void>& outcome) {
+        if (!outcome)
+            note_refusal();
+    });
 }
 
 void Anchors::expect_end(const std::string& unit, const std::string& anchor)
@@ -165,12 +197,14 @@ void Anchors::keep(const std::string& unit, Tied& tied)
         .name = name, .description = unit + " is bound to RDMA ports", .unit = unit};
     manager_->start_anchor(keeper, [this, unit](const Result<void>& outcome) {
         const auto found = units_.find(unit);
-        if (outcome)
+        if (outcome) {
             told_.erase(systemd::keeper_name(unit));
+            pause_ = 1;
+        }
         if (outcome || found == units_.end())
             return;
         found->second.is_kept = false;
-        note_failure();
+        note_refusal();
         if (told_.insert(systemd::keeper_name(unit)).second)
             log::warning(log::id::anchor_failed, outcome.error().message(),
                          {{log::field::unit, unit}});
@@ -212,7 +246,9 @@ void Anchors::take_outcome(const std::string& unit, const std::string& anchor, c
         return;
     }
     entry->second.state = outcome ? State::up : State::failed;
-    has_failed_ = has_failed_ || !outcome;
+    is_refused_ = is_refused_ || !outcome;
+    if (outcome)
+        pause_ = 1;
     // one of that name that was to end is over
     if (outcome)
         (void)end(anchor);
@@ -250,7 +286,7 @@ void Anchors::release(const std::string& unit)
         return;
     untie(unit, found->second, {});
     ending_.erase(unit);
-    manager_->drop_anchor(systemd::keeper_name(unit));
+    drop(systemd::keeper_name(unit));
     units_.erase(found);
 }
 
@@ -269,9 +305,9 @@ void Anchors::untie(const std::string& unit, Tied& tied, const std::set<std::str
         const bool is_there = inventory_.has_node(anchor.index, anchor.node);
         // a group goes before its last member, or it would stop the unit as nobody needs it
         if (is_there && anchor.group && !groups.contains(*anchor.group))
-            manager_->drop_anchor(*anchor.group);
+            drop(*anchor.group);
         if (is_there)
-            manager_->drop_anchor(name);
+            drop(name);
         else if (anchor.state == State::starting)
             manager_->cancel_anchor(name);
         if (!is_there && anchor.state != State::failed && !anchor.has_ended)
@@ -319,10 +355,10 @@ void Anchors::drop_foreign()
         members.push_back(name);
         // before its members, or it would stop the unit as nobody needs it
         if (foreign.contains(parts->group) && !unclaimed_.contains(parts->group))
-            manager_->drop_anchor(parts->group);
+            drop(parts->group);
     }
     for (const auto& name : members)
-        manager_->drop_anchor(name);
+        drop(name);
 }
 
 } // namespace rdmad

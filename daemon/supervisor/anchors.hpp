@@ -49,7 +49,7 @@ public:
     /// Some anchor or keeper could not be made, was stopped, or ended its start: retry() asks.
     [[nodiscard]] bool has_failed() const
     {
-        return has_failed_;
+        return is_look_due_ || is_refused_;
     }
     void retry();
     /// Asks PID 1 again what it has, if it stays like this.
@@ -97,6 +97,8 @@ private:
 
     [[nodiscard]] systemd::Anchor anchor_of(const std::string& unit, const Member& member) const;
     void note_failure();
+    void note_refusal();
+    void drop(const std::string& name);
     void take_known(systemd::Orders::Anchors existing);
     void keep(const std::string& unit, Tied& tied);
     void make(const std::string& unit, Tied& tied, const systemd::Anchor& anchor,
@@ -112,8 +114,12 @@ private:
     Events events_;
     systemd::Orders* manager_ = nullptr;
     bool is_known_ = false;
-    bool has_failed_ = false;
-    bool is_unnoted_ = false; ///< the journal knows that some removal will not be noted
+    bool is_look_due_ = false;     ///< PID 1 may have other anchors than rdmad knows of
+    bool is_refused_ = false;      ///< PID 1 refused something
+    bool is_refusal_told_ = false; ///< the journal knows that PID 1 does not list its anchors
+    unsigned pause_ = 1;           ///< calls of retry() that make one try after a refusal
+    unsigned skipped_ = 0;         ///< of those
+    bool is_unnoted_ = false;      ///< the journal knows that some removal will not be noted
     std::map<std::string, Tied> units_;
     std::map<std::string, std::set<std::string>> ending_; ///< by unit, names of anchors
     std::set<std::string> outlived_; ///< anchors that were there at the last look, and no node

@@ -692,6 +692,19 @@ void Supervisor::remember(const std::string& name, BoundUnit& unit, UnitRecord r
     unit.is_unwritten = !outcome;
 }
 
+bool Supervisor::has_unwritten() const
+{
+    return std::any_of(units_.begin(), units_.end(),
+                       [](const auto& entry) { return entry.second.is_unwritten; });
+}
+
+void Supervisor::write_again()
+{
+    for (auto& [name, unit] : units_)
+        if (unit.is_unwritten)
+            remember(name, unit, UnitRecord(unit.record));
+}
+
 void Supervisor::tell(const std::string& name, const BoundUnit& unit, const Memory& before) const
 {
     const auto& stop = unit.record.memory.stop;

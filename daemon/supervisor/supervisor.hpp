@@ -123,6 +123,10 @@ public:
     {
         anchors_.retry();
     }
+    /// Returns true if the record of some unit could not be written.
+    [[nodiscard]] bool has_unwritten() const;
+    /// Writes these records.
+    void write_again();
 
 private:
     using Claims = std::map<uint32_t, std::vector<Claim>>; ///< by index

@@ -266,7 +266,8 @@ void Manager::connect_directly()
     if (code >= 0)
         code = sd_bus_attach_event(raw, event_, priority::systemd);
     if (code < 0) {
-        events_.on_trouble({-code, "neither the system bus nor " + addresses_.direct});
+        if (!std::exchange(is_absence_told_, true))
+            events_.on_trouble({-code, "neither the system bus nor " + addresses_.direct});
         retry_.arm(retry_delay);
         return;
     }
@@ -286,6 +287,7 @@ void Manager::use(std::unique_ptr<Connection> connection)
         watch = {.watchers = watch.watchers};
     lost_.disarm();
     lost_pause_ = retry_delay;
+    is_absence_told_ = false;
     connection_ = std::move(connection);
     subscribe();
     sweep_.arm_now();
@@ -480,11 +482,14 @@ void Manager::stop(const std::string& unit, OnJob on_job)
     run_job("StopUnit", unit, "replace", std::move(on_job));
 }
 
-void Manager::drop_anchor(const std::string& name)
+void Manager::drop_anchor(const std::string& name, OnDone on_done)
 {
     // otherwise its stop would be handed on to the unit
-    if (connection_)
-        run_job("StopUnit", name, "ignore-requirements", [](const auto&) {});
+    run_job("StopUnit", name, "ignore-requirements",
+            [on_done = std::move(on_done)](const Result<uint32_t>& job) {
+                on_done(job || is_no_unit(job.error()) ? Result<void>()
+                                                       : tl::unexpected<Error>(job.error()));
+            });
 }
 
 void Manager::start_anchor(const Anchor& anchor, OnDone on_done)

@@ -47,7 +47,7 @@ public:
     void start(const std::string& unit, OnJob on_job) override;
     void stop(const std::string& unit, OnJob on_job) override;
     void start_anchor(const Anchor& anchor, OnDone on_done) override;
-    void drop_anchor(const std::string& name) override;
+    void drop_anchor(const std::string& name, OnDone on_done) override;
     void cancel_anchor(const std::string& name) override;
     void list_anchors(OnAnchors on_anchors) override;
 
@@ -108,6 +108,7 @@ private:
     EventSource impatience_;
     EventSource lost_; ///< states are to be asked for again
     std::chrono::microseconds lost_pause_ = {};
+    bool is_absence_told_ = false; ///< the journal knows that there is no way to PID 1
 };
 
 } // namespace rdmad::systemd

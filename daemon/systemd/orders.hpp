@@ -37,8 +37,9 @@ public:
     virtual void stop(const std::string& unit, OnJob on_job) = 0;
     /// on_done is called when it is up, or will not be.
     virtual void start_anchor(const Anchor& anchor, OnDone on_done) = 0;
-    /// Takes an anchor away, and leaves the unit that it ties alone.
-    virtual void drop_anchor(const std::string& name) = 0;
+    /// Takes an anchor away, and leaves the unit that it ties alone. on_done is called when PID 1
+    /// has agreed, or has none of that name, or refuses.
+    virtual void drop_anchor(const std::string& name, OnDone on_done) = 0;
     /// Takes back an anchor that waits for a device that will not come; one that is up stays.
     virtual void cancel_anchor(const std::string& name) = 0;
     /// The anchors that are there or on their way.

@@ -23,6 +23,7 @@ public:
     std::map<std::string, OnDone> pending = {};       ///< those that are on their way
     Result<uint32_t> job = 17U;                       ///< what a start gives
     Result<uint32_t> stop_job = 18U;
+    Result<void> drop_outcome = {};
     bool answers_starts = true; ///< not: it has not read them yet
     bool answers_stops = true;
     std::map<std::string, int> watchers = {}; ///< of units that are watched
@@ -78,8 +79,9 @@ public:
         made.insert_or_assign(anchor.name, anchor);
         pending.insert_or_assign(anchor.name, std::move(on_done));
     }
-    void drop_anchor(const std::string& name) override
+    void drop_anchor(const std::string& name, OnDone on_done) override
     {
+        on_done(drop_outcome);
         if (!name.ends_with(systemd::keeper_suffix))
             asked.push_back("drop " + name);
         else

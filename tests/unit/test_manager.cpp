@@ -545,13 +545,19 @@ TEST_CASE("an order gets the number of its job, or why there is none", "[manager
     bench.manager->start("a.service", bench.note("start"));
     bench.manager->stop("a.service", bench.note("stop"));
     bench.manager->start("b.service", bench.note("masked"));
-    bench.manager->drop_anchor(anchor_name);
+    pid1.refused["StopUnit gone.slice ignore-requirements"] = "org.freedesktop.systemd1.NoSuchUnit";
+    pid1.refused["StopUnit kept.slice ignore-requirements"] = "org.freedesktop.DBus.Error.NoMemory";
+    for (const auto* name : {anchor_name, "gone.slice", "kept.slice"})
+        bench.manager->drop_anchor(name, bench.note(name));
     bench.settle();
     CHECK(pid1.take() == List{"StartUnit a.service replace", "StopUnit a.service replace",
                               "StartUnit b.service replace",
-                              "StopUnit "s + anchor_name + " ignore-requirements"});
-    CHECK(bench.take() ==
-          List{"start is job 17", "stop is job 18", "masked failed: PID 1 refuses"});
+                              "StopUnit "s + anchor_name + " ignore-requirements",
+                              "StopUnit gone.slice ignore-requirements",
+                              "StopUnit kept.slice ignore-requirements"});
+    CHECK(bench.take() == List{"start is job 17", "stop is job 18", "masked failed: PID 1 refuses",
+                               anchor_name + " is done"s, "gone.slice is done",
+                               "kept.slice failed: PID 1 refuses"});
 }
 
 TEST_CASE("an anchor is done when its own job is", "[manager]")

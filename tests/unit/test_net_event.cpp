@@ -314,6 +314,7 @@ TEST_CASE("a network device waits for the event that is about to say that it wai
     bench.host.sys.file(bench.netdev + "/type", "1\n");
     bench.host.wish(0, "Name=fabric\n");
     bench.host.sys.file("class/infiniband/mixed/uevent", "");
+    bench.record(Node::device);
     const DeviceId id{0, bench.host.inode(0)};
     auto lock = must(lock_names(bench.host.paths));
     std::thread other([&, lock = std::move(lock)]() mutable {

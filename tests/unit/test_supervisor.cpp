@@ -1183,7 +1183,8 @@ TEST_CASE("bindings follow the GUID of a RoCE port, which follows its MAC addres
     bench.pid1.take();
     bench.plug(7);
     CHECK(bench.reason("new.service") == "waits for the return of port 0002c9fffe000b02 of mixed");
-    CHECK(bench.reason("any.service") == "waits for the return of port 0002c9fffe000b02 of mixed");
+    // a file that names no port goes by the place, which is the name of a device without a slot
+    CHECK(bench.reason("any.service") == "is being started");
     bench.sys.file(gid, "fe80:0000:0000:0000:0002:c9ff:fe00:0b02\n");
     must(bench.inventory->refresh(7));
     bench.supervisor->settle();
@@ -1638,6 +1639,63 @@ TEST_CASE("a record that could not be written is written with the next look", "[
     std::filesystem::remove(bench.run.path("units"));
     bench.tell("a.service", down(1500));
     CHECK(bench.record("a.service").memory.stop->cause == Stop::Cause::other);
+}
+
+TEST_CASE("a record that could not be written is written without a look, too", "[supervisor]")
+{
+    Bench bench;
+    bench.run_with_opa();
+    std::filesystem::rename(bench.run.path("units"), bench.run.path("away"));
+    bench.run.file("units", "in the way");
+    bench.tell("a.service", down(1500));
+    CHECK(bench.supervisor->has_unwritten());
+    std::filesystem::remove(bench.run.path("units"));
+    bench.supervisor->write_again();
+    CHECK_FALSE(bench.supervisor->has_unwritten());
+    CHECK(bench.record("a.service").memory.stop->cause == Stop::Cause::other);
+}
+
+TEST_CASE("an anchor that PID 1 does not take away is asked for again", "[supervisor]")
+{
+    Bench bench;
+    bench.run_with_opa();
+    bench.pid1.existing = {{opa_anchor, true}};
+    bench.pid1.drop_outcome = fail(ENOBUFS, "not now");
+    bench.run.remove("etc");
+    bench.reload();
+    CHECK(bench.pid1.take() == List{"drop "s + opa_anchor, "unwatch a.service"});
+    REQUIRE(bench.supervisor->has_failed());
+    bench.pid1.drop_outcome = {};
+    bench.supervisor->retry();
+    bench.supervisor->settle();
+    CHECK(bench.pid1.take() == List{"drop "s + opa_anchor});
+    CHECK_FALSE(bench.supervisor->has_failed());
+}
+
+TEST_CASE("what PID 1 refuses again and again is asked for ever more seldom", "[supervisor]")
+{
+    Bench bench;
+    bench.bind(opa_match, "Unit=a.service");
+    bench.plug(opa);
+    std::vector<int> when;
+    for (int second = 0; second < 70; second++) {
+        if (!bench.pid1.pending.empty() && bench.pid1.pending.contains(opa_anchor)) {
+            bench.finish(opa_anchor, fail(EPERM, "no"));
+            when.push_back(second);
+        }
+        bench.supervisor->retry();
+        bench.supervisor->settle();
+    }
+    CHECK(when == std::vector<int>{0, 1, 3, 7, 15, 31, 63});
+    // it may now
+    REQUIRE(bench.supervisor->has_failed());
+    for (int second = 0; !bench.pid1.pending.contains(opa_anchor); second++) {
+        REQUIRE(second < 64);
+        bench.supervisor->retry();
+        bench.supervisor->settle();
+    }
+    bench.finish(opa_anchor);
+    CHECK_FALSE(bench.supervisor->has_failed());
 }
 
 TEST_CASE("without PID 1 nothing is refused, and stopped later", "[supervisor]")

@@ -321,7 +321,7 @@ public:
                 pid1_.settle_anchor(anchor.name);
         });
     }
-    void drop_anchor(const std::string& name) override
+    void drop_anchor(const std::string& name, OnDone /*on_done*/) override
     {
         send([this, name] { pid1_.drop(name); });
     }
