@@ -7,6 +7,7 @@
 
 #include <algorithm>
 #include <cerrno>
+#include <iterator>
 #include <sys/stat.h>
 #include <utility>
 
@@ -168,14 +169,20 @@ void Recovery::take(const Task& task, const Report& report)
     if (task.devices != ready_)
         return;
     const auto before = std::exchange(connected_, task.devices);
-    const bool has_newcomer =
-        !std::includes(before.begin(), before.end(), task.devices.begin(), task.devices.end());
-    if (!has_newcomer || !settings_.nvme_host || !report.connects_nvme)
+    std::set<uint32_t> newcomers;
+    std::set_difference(task.devices.begin(), task.devices.end(), before.begin(), before.end(),
+                        std::inserter(newcomers, newcomers.end()));
+    if (newcomers.empty() || !settings_.nvme_host || !report.connects_nvme)
         return;
-    manager_->start(nvme_service, [](const Result<uint32_t>& job) {
-        if (!job)
-            log::notice(log::id::systemd_trouble,
-                        std::string(nvme_service) + " was not started: " + job.error().message());
+    manager_->start(nvme_service, [this, newcomers](const Result<uint32_t>& job) {
+        if (job)
+            return;
+        log::notice(log::id::systemd_trouble,
+                    std::string(nvme_service) + " was not started: " + job.error().message());
+        // the next try finds them to be newcomers again
+        for (const auto index : newcomers)
+            connected_.erase(index);
+        has_failed_ = true;
     });
 }
 

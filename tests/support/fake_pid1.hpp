@@ -24,7 +24,8 @@ public:
     Result<uint32_t> job = 17U;                       ///< what a start gives
     Result<uint32_t> stop_job = 18U;
     Result<void> drop_outcome = {};
-    bool answers_starts = true; ///< not: it has not read them yet
+    std::set<std::string> refused = {}; ///< units that it does not start
+    bool answers_starts = true;         ///< not: it has not read them yet
     bool answers_stops = true;
     std::map<std::string, int> watchers = {}; ///< of units that are watched
 
@@ -60,7 +61,7 @@ public:
     {
         asked.push_back("start " + unit);
         if (answers_starts)
-            on_job(job);
+            on_job(refused.contains(unit) ? Result<uint32_t>(fail(EPERM, "PID 1 refuses")) : job);
     }
     void stop(const std::string& unit, OnJob on_job) override
     {

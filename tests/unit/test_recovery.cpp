@@ -219,6 +219,23 @@ TEST_CASE("hosts are connected once for each newcomer, after the targets", "[rec
     CHECK(off.asked() == List{run_it});
 }
 
+TEST_CASE("hosts that systemd does not connect are connected with the next try", "[recovery]")
+{
+    Bench bench;
+    auto report = report_of(State::up);
+    report.connects_nvme = true;
+    bench.pid1.refused = {"nvmf-autoconnect.service"};
+    bench.recovery.settle({3});
+    bench.finish(report);
+    CHECK(bench.asked() == List{run_it, "start nvmf-autoconnect.service"});
+    CHECK(bench.recovery.pause().has_value());
+    bench.pid1.refused.clear();
+    bench.recovery.retry();
+    bench.finish(report);
+    CHECK(bench.asked() == List{run_it, "start nvmf-autoconnect.service"});
+    CHECK_FALSE(bench.recovery.pause().has_value());
+}
+
 TEST_CASE("a restore that comes after a release runs after it", "[recovery]")
 {
     Bench bench;
