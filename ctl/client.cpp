@@ -170,7 +170,7 @@ std::string explain_error(const std::string& error, const Json& parameters)
     if (error == "io.rdmad.TooManyConnections")
         return "rdmad has too many connections; try again later";
     if (error == "io.rdmad.TooMuchUnread")
-        return "other clients of this user do not read what rdmad tells them; end them, and try "
+        return "other clients do not read what rdmad sends them; end those of this user, and try "
                "again";
     if (error == "io.rdmad.ProtocolError")
         return "rdmad does not understand rdmactl: " + parameter(parameters, "reason");

@@ -256,7 +256,7 @@ bool Connection::fits(const std::string& message) const
 }
 
 /// Ends the connection over an answer that does not fit. One that could go out, had other clients
-/// of the user read theirs, is no fault of this client, which is told.
+/// read theirs, is no fault of this client, which is told.
 void Connection::turn_down(const std::string& message)
 {
     if (message.size() > limits_.answer_bytes)
@@ -266,7 +266,7 @@ void Connection::turn_down(const std::string& message)
         return give_up("does not read its answers");
     }
     output_.push(format_error("io.rdmad.TooMuchUnread", Json::object()));
-    give_up("is of a user whose clients do not read their answers");
+    give_up("gets no answer, as other clients do not read theirs");
 }
 
 void Connection::give_up(std::string why)

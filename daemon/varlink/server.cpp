@@ -236,15 +236,24 @@ void Server::Implementation::closed(Connection& connection, const std::string& w
     tell_change();
 }
 
-/// One answer may go out in any case: what rdmad has to say does not depend on who asks.
+/// Returns true if the user's other clients, and those of all users but root, leave room for as
+/// many bytes. One reply to a user may be longer: what rdmad has to say does not depend on who
+/// asks.
 bool Server::Implementation::has_room(const Connection& connection, size_t bytes) const
 {
-    size_t others = 0;
-    for (const auto& [key, other] : connections_)
-        if (key != &connection && other->peer_uid() == connection.peer_uid())
-            others += other->queued_bytes();
-    return connection.peer_uid() == 0 || others == 0 ||
-           others + bytes <= limits_.output_bytes_per_uid;
+    if (connection.peer_uid() == 0)
+        return true;
+    size_t of_user = 0;
+    size_t of_strangers = bytes;
+    for (const auto& [key, other] : connections_) {
+        if (key == &connection || other->peer_uid() == 0)
+            continue;
+        of_strangers += other->queued_bytes();
+        if (other->peer_uid() == connection.peer_uid())
+            of_user += other->queued_bytes();
+    }
+    return (of_user == 0 || of_user + bytes <= limits_.output_bytes_per_uid) &&
+           of_strangers <= limits_.output_bytes_of_strangers;
 }
 
 void Server::Implementation::tell_trouble(const std::string& reason, const std::string& details)

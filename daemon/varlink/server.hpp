@@ -72,6 +72,8 @@ struct Limits {
     size_t answer_bytes = 16 * 1024 * 1024;
     /// Queued for all clients of one user other than root, if that is more than one answer.
     size_t output_bytes_per_uid = 16 * 1024 * 1024;
+    /// Queued for all clients of all users but root. A user with subordinate UIDs is many of them.
+    size_t output_bytes_of_strangers = 64 * 1024 * 1024;
     size_t connections = 128;
     size_t connections_for_root = 16; ///< of them, which others cannot take
     size_t connections_per_uid = 16;  ///< of other users than root

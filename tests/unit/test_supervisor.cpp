@@ -3,6 +3,7 @@
 
 #include "daemon/clock.hpp"
 #include "tests/support/captured_sysfs.hpp"
+#include "tests/support/failing_allocation.hpp"
 #include "tests/support/fake_pid1.hpp"
 #include "tests/support/must.hpp"
 #include "tests/support/replay_transport.hpp"
@@ -1745,4 +1746,49 @@ TEST_CASE("a unit with another port is drained when it runs with that", "[superv
     bench.supervisor->on_job("a.service", 18, "done");
     bench.tell("a.service", running(700));
     CHECK(bench.supervisor->drain(opa, asked).left.empty());
+}
+
+// -- memory ---------------------------------------------------------------------------------------
+
+namespace {
+
+/// A unit stops with its port, and the port returns.
+class ReturnTrial final : public Trial {
+public:
+    ReturnTrial()
+    {
+        bench_.run_with_opa();
+        bench_.pid1.take();
+    }
+    void run() override
+    {
+        bench_.unplug(opa, 1000);
+        bench_.tell("a.service", down(2000));
+        bench_.kernel.return_as(opa, 7);
+        bench_.plug(7);
+    }
+    bool is_right() override
+    {
+        return bench_.pid1.take() ==
+               List{"anchor rdmad-a.service:7:uverbs7.slice", "start a.service"};
+    }
+    void clean() override
+    {
+        std::error_code ignored;
+        std::filesystem::remove_all(bench_.sys.path(), ignored);
+        std::filesystem::remove_all(bench_.run.path(), ignored);
+    }
+
+private:
+    Bench bench_;
+};
+
+} // namespace
+
+TEST_CASE("without memory for any step of a return rdmad ends, and does nothing that is wrong",
+          "[supervisor]")
+{
+    const auto counts = fail_each_allocation([] { return std::make_unique<ReturnTrial>(); });
+    CHECK(counts.ended > 100);
+    CHECK(counts.wrong == 0);
 }

@@ -1,0 +1,102 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+#include "tests/support/failing_allocation.hpp"
+
+#include <csignal>
+#include <cstdlib>
+#include <exception>
+#include <fcntl.h>
+#include <new>
+#include <sys/wait.h>
+#include <thread>
+#include <unistd.h>
+#include <utility>
+
+namespace {
+
+unsigned allocations_to_failure = 0; // 0: none fails
+
+void* allocate(size_t size)
+{
+    if (allocations_to_failure > 0 && --allocations_to_failure == 0)
+        throw std::bad_alloc();
+    if (void* memory = malloc(size > 0 ? size : 1))
+        return memory;
+    throw std::bad_alloc();
+}
+
+} // namespace
+
+void* operator new(size_t size)
+{
+    return allocate(size);
+}
+void operator delete(void* memory) noexcept
+{
+    free(memory);
+}
+void operator delete(void* memory, size_t /*size*/) noexcept
+{
+    free(memory);
+}
+
+namespace rdmad::test {
+
+namespace {
+
+enum Exit : int { complete, ended, unharmed, wrong };
+
+Trial* running = nullptr;
+
+[[noreturn]] void end_by_terminate()
+{
+    allocations_to_failure = 0;
+    running->clean();
+    _exit(ended);
+}
+
+/// Runs the work in a thread: Catch2 would handle an exception, and rdmad handles none.
+[[noreturn]] void run_alone(const std::function<std::unique_ptr<Trial>()>& prepare, unsigned n)
+{
+    for (const int signal : {SIGABRT, SIGSEGV, SIGFPE, SIGILL, SIGTERM, SIGINT})
+        (void)std::signal(signal, SIG_DFL);
+    dup2(open("/dev/null", O_WRONLY | O_CLOEXEC), STDERR_FILENO);
+    auto trial = prepare();
+    running = trial.get();
+    std::set_terminate(end_by_terminate);
+    bool has_failed = false;
+    std::thread([&] {
+        allocations_to_failure = n;
+        trial->run();
+        has_failed = std::exchange(allocations_to_failure, 0) == 0;
+    }).join();
+    const bool is_right = trial->is_right();
+    trial->clean();
+    _exit(!is_right ? wrong : has_failed ? unharmed : complete);
+}
+
+} // namespace
+
+TrialCounts fail_each_allocation(const std::function<std::unique_ptr<Trial>()>& prepare)
+{
+    TrialCounts counts;
+    for (unsigned n = 1;; n++) {
+        const pid_t child = fork();
+        if (child == 0)
+            run_alone(prepare, n);
+        int status = 0;
+        if (child < 0 || waitpid(child, &status, 0) != child || !WIFEXITED(status)) {
+            counts.wrong++;
+            return counts;
+        }
+        if (WEXITSTATUS(status) == complete)
+            return counts;
+        if (WEXITSTATUS(status) == ended)
+            counts.ended++;
+        else if (WEXITSTATUS(status) == unharmed)
+            counts.unharmed++;
+        else
+            counts.wrong++;
+    }
+}
+
+} // namespace rdmad::test
