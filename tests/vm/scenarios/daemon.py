@@ -5,6 +5,7 @@ RDMAD_DEVICES: how many devices "many" are (32).
 """
 import json
 import os
+import time
 
 from lab import MOCK, Failure, gate, lab, on, Skip
 
@@ -66,6 +67,7 @@ def a_service_for_each_of_many_devices(suite, count=int(os.environ.get('RDMAD_DE
         l.bind('50-all', 'Device=*', 'Unit=dev@%d.service')
         l.reload_bindings()
         l.mock(f'add proto=ib count={count}')
+        begin = time.monotonic()
         l.run('udevadm settle -t 1800', timeout=1900)
         running = 'systemctl list-units --plain --no-legend --state=active "dev@*.service" | wc -l'
         try:
@@ -74,7 +76,10 @@ def a_service_for_each_of_many_devices(suite, count=int(os.environ.get('RDMAD_DE
             missing = l.run('rdmactl status | sed -n "/dev@.*running/d; s/^ *\\(dev@[^ ]*\\).*/\\1/p"', check=False).split()
             raise Failure(f'{failure}\n{missing}\n' + l.story_of(missing[0] if missing else 'dev@mock0.service')) from failure
         l.until('all are tied', lambda: len(l.anchors()) == count)
+        took = time.monotonic() - begin
         memory = _memory(l)
+        ticks = l.run('cut -d" " -f14,15 /proc/$(systemctl show --value -p MainPID rdmad)/stat').split()
+        processor = sum(map(int, ticks)) / os.sysconf('SC_CLK_TCK')
         l.run('sleep 20')
         wakes = 'grep ^voluntary /proc/$(systemctl show --value -p MainPID rdmad)/status | cut -f2'
         before = int(l.run(wakes))
@@ -87,7 +92,8 @@ def a_service_for_each_of_many_devices(suite, count=int(os.environ.get('RDMAD_DE
         l.expect_true('below 12 MiB', memory < 12 * 1024, memory)
         # the watchdog of 3 minutes has its turn every 90 to 135 seconds
         l.expect_true('no wake-up but the watchdog', woken <= 1, woken)
-        return [f'{count} devices and services: {memory} kB, {woken} wake-ups in 60 s']
+        return [f'{count} devices and services: {memory} kB, {woken} wake-ups in 60 s; for each {1000 * took / count:.0f} ms until they '
+                f'run, and {1000 * processor / count:.1f} ms of processor time of rdmad']
 
 
 @on('trixie', 'sid')

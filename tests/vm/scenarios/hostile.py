@@ -139,10 +139,50 @@ def where_nothing_can_be_written_it_says_so_and_binds(suite):
             l.until('other has an anchor', lambda: any('other.service' in anchor for anchor in l.anchors()))
             l.run('systemctl start other')
             _is_calm(l, f'after a restart, a {how} {RUN}')
-            l.unplug(2)
+            said = l.run(f'rdmactl prepare {B} 2>&1', check=False)
             l.until_states({'other.service': 'inactive'})
             l.run(after)
+            # that it is prepared is written before rdmad ends
+            l.run('systemctl restart rdmad')
+            l.until('rdmad knows that the device is prepared', lambda: 'prepared for removal' in l.run('rdmactl status other.service'))
+            l.expect(f'other, whose device is prepared ({said})', l.states('other'), ['inactive'])
+            l.run(f'rdmactl resume {B}')
+            l.until_active('other')
+            l.unplug(2)
+            l.until_states({'other.service': 'inactive'})
         _lives_with_its_port(l)
+
+
+@on('trixie')
+def what_it_did_not_hear_of_is_made_up_for(suite):
+    """Its sockets run over while it is stopped, and the bus is started anew."""
+    with lab(suite) as l:
+        _bound(l)
+        l.counted('other')
+        l.bind('60-other', f'PortGUID={B}', 'Unit=other.service')
+        l.reload_bindings()
+        # 14 KiB with each event of a driver: the socket for udev's holds 16 MiB, those for the kernel's 1 MiB
+        l.vm.put(''.join('SUBSYSTEM=="drivers", ' + ', '.join(f'ENV{{BIG{part}{i}}}="{"x" * 480}"' for i in range(10)) + '\n'
+                         for part in range(3)), '/run/udev/rules.d/99-big.rules')
+        l.run('udevadm control --reload; systemctl kill -s STOP rdmad')
+        l.unplug(1)
+        l.run('for i in $(seq 20); do for f in /sys/bus/*/drivers/*/uevent; do echo change > $f; done; done; udevadm settle -t 150; '
+              'ip link add net9 type dummy; for i in $(seq 2000); do echo "link set net9 mtu $((1300 + i % 2))"; done | ip -batch -',
+              timeout=300)
+        l.plug(2, OTHER)
+        l.run('rm /run/udev/rules.d/99-big.rules; udevadm control --reload; systemctl kill -s CONT rdmad')
+        _told(l, 'udev events were lost: looking at all devices')
+        l.until_states({'bound.service': 'inactive', 'other.service': 'active'})
+        l.plug(1, ADAPTER)
+        l.until_states({'bound.service': 'active', 'other.service': 'active'})
+        pid = l.pid('rdmad')
+        for bus in ('dbus.service', 'dbus.socket dbus.service'):
+            l.run(f'systemctl restart {bus}')
+            _lives_with_its_port(l)
+        l.expect('PID of rdmad', l.pid('rdmad'), pid)
+        l.unplug(2)
+        l.until_states({'other.service': 'inactive', 'bound.service': 'active'})
+        _is_calm(l, 'after all this')
 
 
 FOREIGN = {
