@@ -6,7 +6,7 @@
 
 namespace rdmad {
 
-/// Microseconds, as PID 1 has its times: of CLOCK_REALTIME since 1970.
+/// Returns microseconds, the unit of PID 1's times; of CLOCK_REALTIME since 1970.
 [[nodiscard]] inline uint64_t now_usec(clockid_t clock)
 {
     timespec time = {};

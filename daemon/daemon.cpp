@@ -19,19 +19,19 @@ namespace {
 using namespace std::chrono_literals;
 
 constexpr auto poll_interval = 1s;
-// the kernel changes GIDs after it has told of the network device (roce_gid_mgmt.c), mostly before
-// the first look; the last one is a whole interval after it has told
+// the kernel changes GIDs after it has reported the network device (roce_gid_mgmt.c), mostly before
+// the first look; the last look comes a whole interval after the report
 constexpr int looks_after_change = 2;
 constexpr auto idle_before_exit = 30s;
 constexpr auto guard_interval = 5s;
 constexpr auto write_interval = 60s;
 constexpr char nfs_server[] = "nfs-server.service";
-// while a removal waits; what does so is named as soon as that is too long
+// between looks for holders while a removal waits; the first look is before it is blocked
 constexpr auto first_pause = 2s;
 constexpr auto longest_pause = 64s;
 
-/// Whether the NFS server may listen on a device of its own, which then cannot be removed, without
-/// a word from the kernel. Each listener keeps the module from being unloaded.
+/// Returns true if the NFS server may listen on the address of one device. The kernel cannot remove
+/// that device then, and does not say so. Each listener keeps the module from being unloaded.
 bool may_hinder_unseen(const sysfs::Directory& root)
 {
     return root.contains("module/nfsd") && root.read("module/rpcrdma/refcnt").text != "0" &&
@@ -123,7 +123,7 @@ Daemon::Daemon(sd_event* event, const sysfs::Directory& root, UdevMonitor udev)
     api_.on_monitors_changed([this] { plan_polling(); });
 }
 
-/// Calls that end call back, into parts that would be gone before the server.
+/// Ends the server first: calls that end call back into parts that are destroyed before it.
 Daemon::~Daemon()
 {
     server_.end();
@@ -178,7 +178,7 @@ Result<void> Daemon::connect_to_systemd()
         event_,
         {.on_connected =
              [this] {
-                 // it may be so at once
+                 // create() may connect at once
                  if (manager_)
                      on_connected();
              },
@@ -211,7 +211,7 @@ Result<void> Daemon::connect_to_systemd()
     record_refresh_.use(manager_.get());
     holders_.use(manager_.get());
     recovery_.use(manager_.get());
-    // that it starts or stops is a moment to see what it listens on
+    // its start or stop is a moment to look at its listeners
     if (settings_.recovery.kinds.contains(recovery::Kind::nfs))
         manager_->watch(nfs_server);
     if (manager_->is_connected())
@@ -266,9 +266,9 @@ void Daemon::reload()
 
 void Daemon::on_udev()
 {
-    // an event of what is gone asks the kernel as well, and that is let go of again
+    // an event of a device that is gone opens the kernel sockets, too; settle() closes them
     work_.arm_now();
-    // not more than one burst: other sources want their turn, too
+    // at most one burst: other sources want their turn, too
     for (int i = 0; i < 64; i++) {
         auto event = udev_.receive();
         if (!event) {
@@ -279,7 +279,7 @@ void Daemon::on_udev()
         }
         if (!*event)
             return;
-        // before the kernel is asked: what changes after that is told
+        // before the kernel is asked: it reports later changes
         if ((*event)->index)
             kernel_events_.listen(client_);
         inventory_.handle(**event);
@@ -289,7 +289,7 @@ void Daemon::on_udev()
     }
 }
 
-/// Without a device there is nothing to ask.
+/// Closes the kernel sockets: there is no device to ask about.
 void Daemon::let_go_of_kernel()
 {
     kernel_events_.end();
@@ -318,8 +318,8 @@ KernelEvents::Callbacks Daemon::kernel_callbacks()
                 [](const Error& error) { log::warning(log::id::device_trouble, error.message()); }};
 }
 
-/// A port's network device went up or down, or got an address or a name. All that comes within a
-/// second is looked at once, and once more after that.
+/// Looks at all ports once a port's network device went up or down, or got an address or a name:
+/// once for all changes within a second, and once more after that.
 void Daemon::on_links(const std::optional<std::set<uint32_t>>& links)
 {
     bool may_be_ours = !links;
@@ -328,12 +328,12 @@ void Daemon::on_links(const std::optional<std::set<uint32_t>>& links)
         char name[IF_NAMESIZE];
         const bool is_there = if_indextoname(ifindex, name) != nullptr;
         const bool is_ours = is_there && inventory_.is_concerned(name, ifindex);
-        // one that has gone, or into another network namespace, may have been; one from there may
-        // be
+        // a netdev that is gone, or moved to another network namespace, may have been ours; one
+        // from there may be ours
         may_be_ours |= is_ours || !is_there || inventory_.lacks_netdev();
         may_have_address |= is_ours;
     }
-    // what is missing may be put back with a new address, which containers that end do not bring
+    // a missing target may be restored at a new address, which containers that end do not bring
     is_retry_due_ |= may_have_address;
     if (may_be_ours && std::exchange(looks_due_, looks_after_change) == 0)
         poll_.arm(poll_interval);
@@ -341,7 +341,7 @@ void Daemon::on_links(const std::optional<std::set<uint32_t>>& links)
 
 void Daemon::refresh(uint32_t index)
 {
-    // it is told once, and asked again until there is an answer
+    // an error is logged once; the request is repeated until there is a reply
     const bool is_told = inventory_.unanswered().contains(index);
     const auto outcome = inventory_.refresh(index);
     if (!outcome && !is_told)
@@ -354,14 +354,14 @@ void Daemon::refresh(uint32_t index)
 void Daemon::resync()
 {
     const auto events = udev_.enumerate();
-    // what was lost will not be told again
+    // lost events are not sent again
     const bool was_due = std::exchange(is_resync_due_, !events);
     if (!events) {
         if (!was_due)
             log::warning(log::id::device_trouble, events.error().message());
         return;
     }
-    // if these have all gone, settle() lets go of the kernel again
+    // if these are all gone, settle() closes the kernel sockets again
     if (std::any_of(events->begin(), events->end(),
                     [](const UdevEvent& event) { return event.index.has_value(); }))
         kernel_events_.listen(client_);
@@ -417,7 +417,7 @@ void Daemon::on_holders(const Result<std::vector<Holder>>& found)
                          "; see journalctl -u rdmad-holders.service");
     if (lives_.removing().empty())
         return;
-    // soon it is blocked, and then there is no hurry
+    // the device is blocked soon, and then there is no hurry
     holders_pause_ = std::min<std::chrono::microseconds>(holders_pause_ * 2, longest_pause);
     holders_timer_.arm(holders_pause_);
 }
@@ -447,8 +447,8 @@ void Daemon::settle()
     plan_exit();
 }
 
-/// Ends the lives of devices that went while rdmad was away. One that the kernel cannot describe
-/// yet goes on as it was: a restart of rdmad stops nothing.
+/// Ends the lives of devices that went while rdmad did not run. A device that the kernel cannot
+/// describe yet keeps its state: a restart of rdmad stops nothing.
 void Daemon::reconcile()
 {
     if (!is_resync_due_)
@@ -475,8 +475,8 @@ void Daemon::poll()
     plan_polling();
 }
 
-/// Returns the devices for whose ports a unit waits, which settle, or of which the kernel did not
-/// tell when it was asked last.
+/// Returns the devices whose ports a unit waits for, which settle, or whose last request to the
+/// kernel failed.
 std::set<uint32_t> Daemon::awaited() const
 {
     auto indexes = supervisor_.awaited();
@@ -502,7 +502,7 @@ void Daemon::look_at_ports()
                                                                  10 * (looked_at_ports_ - begin));
 }
 
-/// The kernel does not tell when a port becomes active: it is asked while somebody waits for that.
+/// Arms the poll timer while somebody waits: the kernel does not report that a port is active.
 void Daemon::plan_polling()
 {
     const bool is_needed = is_resync_due_ || looks_due_ > 0 || supervisor_.has_failed() ||
@@ -557,7 +557,7 @@ Preparations::Parts Daemon::preparation_parts()
         .clock = [] { return now_usec(CLOCK_BOOTTIME); }};
 }
 
-/// Takes the kernel's targets away from a device, then asks who else uses it.
+/// Releases the kernel's targets on a device, then looks for its other users.
 void Daemon::find_users(uint32_t index, Preparations::OnHolders on_found)
 {
     recovery_.release(index, [this, index, on_found = std::move(on_found)](const auto& report) {
@@ -572,7 +572,8 @@ void Daemon::find_users(uint32_t index, Preparations::OnHolders on_found)
     });
 }
 
-/// Storage targets wait until an administrator has said yes to a device that replaced another.
+/// Returns the ready devices, without those that replaced another and await an administrator's
+/// acceptance: storage targets wait for that, too.
 std::set<uint32_t> Daemon::recoverable() const
 {
     std::set<uint32_t> indexes;
@@ -610,7 +611,7 @@ void Daemon::plan_guard()
         guard_timer_.arm(guard_interval);
 }
 
-/// The kernel may have gone on since the difference was seen.
+/// Asks the kernel first: it may have changed since the difference was seen.
 void Daemon::refresh_records()
 {
     for (const auto index : record_refresh_.due())
@@ -632,13 +633,13 @@ bool Daemon::is_idle() const
            lives_.removing().empty() && server_.connection_count() == 0 && recovery_.is_idle();
 }
 
-/// What appears after systemd has heard that rdmad ends starts it anew. What came before does not,
-/// and shows here: then it ends as one that wants to be restarted.
+/// Ends rdmad if it is idle. systemd starts it again for what appears after STOPPING=1. What came
+/// before shows here; then rdmad exits with EX_TEMPFAIL, to be restarted.
 void Daemon::leave()
 {
     if (!is_idle())
         return;
-    // something is still to be told of a device that went
+    // something is still to be logged about a device that went
     if (const auto due = lives_.next_deadline(); due)
         return exit_.arm(until(*due) + 1s);
     (void)sd_notify(0, "STOPPING=1");
@@ -646,7 +647,7 @@ void Daemon::leave()
     (void)sd_event_exit(event_, is_idle() ? 0 : EX_TEMPFAIL);
 }
 
-/// rdmad.socket, or the next device, starts it again; what it has to remember is in /run/rdmad.
+/// Arms the exit timer if idle. rdmad.socket or the next device starts rdmad again.
 void Daemon::plan_exit()
 {
     if (!is_idle())

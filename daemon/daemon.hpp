@@ -15,11 +15,11 @@
 
 namespace rdmad {
 
-/// All parts, and how they are wired: events of udev, the kernel, PID 1 and clients come in, and
-/// what follows is done before the loop sleeps.
+/// All parts and their wiring: handles events of udev, the kernel, PID 1 and clients, and does what
+/// follows from them before the loop sleeps.
 class Daemon {
 public:
-    /// Subscribes, then looks at what is there. event and root (/sys) must outlive the daemon.
+    /// Subscribes, then lists what is there. event and root (/sys) must outlive the daemon.
     [[nodiscard]] static Result<std::unique_ptr<Daemon>> create(sd_event* event,
                                                                 const sysfs::Directory& root);
     ~Daemon();
@@ -29,7 +29,7 @@ public:
     [[nodiscard]] Result<void> serve(UniqueFd socket);
     /// Reads the binding files anew.
     void reload();
-    /// Ends the event loop, and tells what stays without rdmad.
+    /// Ends the event loop, and logs what stays without rdmad.
     void end();
 
 private:

@@ -13,7 +13,7 @@
 
 namespace rdmad {
 
-/// What is served first. Clients come last: no flood of theirs holds up what a device needs.
+/// The order of service. Clients come last: their requests cannot delay what a device needs.
 namespace priority {
 constexpr int64_t evidence = -60; ///< why a device goes, before that it goes
 constexpr int64_t udev = -50;
@@ -28,14 +28,14 @@ public:
 
     EventSource() = default;
 
-    /// When the descriptor has something to read. A lower priority is served first.
+    /// Calls back when the descriptor has something to read. A lower priority is served first.
     [[nodiscard]] static Result<EventSource> io(sd_event* event, int fd, int64_t priority,
                                                 Callback callback);
-    /// Once, after the delay; arm() has it called again.
+    /// Calls back once after each arm(), when its delay has passed.
     [[nodiscard]] static Result<EventSource> timer(sd_event* event, Callback callback);
-    /// The signal must be blocked.
+    /// Calls back on a signal, which must be blocked.
     [[nodiscard]] static Result<EventSource> signal(sd_event* event, int number, Callback callback);
-    /// Once, when nothing of a lower priority is pending; arm_now() has it called.
+    /// Calls back once after arm_now(), when nothing of a lower priority is pending.
     [[nodiscard]] static Result<EventSource> deferred(sd_event* event, int64_t priority,
                                                       Callback callback);
 

@@ -12,7 +12,7 @@ namespace rdmad::log {
 
 namespace {
 
-/// A terminal, or a test: there is no journal behind stderr.
+/// Returns true on a terminal or in a test: there is no journal behind stderr.
 bool is_by_hand()
 {
     static const bool by_hand = getenv("JOURNAL_STREAM") == nullptr;

@@ -20,7 +20,7 @@ namespace field {
 /// "systemctl status" and "journalctl -u" of the unit show the message (add_matches_for_unit(),
 /// src/shared/logs-show.c).
 constexpr std::string_view unit = "OBJECT_SYSTEMD_UNIT";
-/// Written beside it: the field by which PID 1 says the same, for those who look for that.
+/// Written beside it: the field by which PID 1 names the unit, for those who search for that.
 constexpr std::string_view unit_of_pid1 = "UNIT";
 constexpr std::string_view device = "RDMA_DEVICE";
 constexpr std::string_view index = "RDMA_INDEX";
@@ -37,7 +37,7 @@ constexpr std::string_view target = "RDMA_TARGET";
 constexpr std::string_view holders = "RDMA_HOLDERS";
 } // namespace field
 
-/// Message IDs. A test holds them against rdmad.catalog.
+/// Message IDs. A test compares them with rdmad.catalog.
 namespace id {
 constexpr std::string_view stopped_by_unplug = "6d84e47e39fa42f9aacc0c55c6b19705";
 constexpr std::string_view started_on_return = "f25b6f180fcc44cba9c3f994952748f0";

@@ -81,7 +81,7 @@ Result<int> run()
     (void)sd_notify(0, "READY=1");
     const int code = sd_event_loop(event.get());
     (void)sd_notify(0, "STOPPING=1");
-    // as the unit has it done, of which systemd knows nothing any more where it was masked
+    // the unit removes it, too; but where the unit was masked, systemd no longer knows that
     (void)unlink("/run/rdmad/watches");
     return code;
 }

@@ -5,8 +5,8 @@
 
 namespace rdmad {
 
-/// Of a program that systemd starts, with no arguments: what --help and --version print, and what
-/// it says to others. The exit code; none: there were none.
+/// Prints for --help and --version and refuses other arguments, for a program that systemd starts
+/// without any. Returns the exit code, or nullopt if there are none.
 [[nodiscard]] std::optional<int> answer_arguments(const char* name, const char* help, int argc,
                                                   char** argv);
 

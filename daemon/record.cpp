@@ -13,7 +13,7 @@ using Json = nlohmann::json;
 
 namespace {
 
-// what all RDMA devices that there can be (256) fill has a tenth of that
+// the records of all possible RDMA devices (256) have a tenth of that
 constexpr size_t max_depth = 64;
 constexpr size_t max_values = 200'000;
 

@@ -9,11 +9,11 @@
 #include <type_traits>
 #include <utility>
 
-// What rdmad remembers in /run/rdmad: files that hold one JSON object with a version.
+// The records of rdmad in /run/rdmad: files that hold one JSON object with a version.
 
 namespace rdmad {
 
-/// Reads a key of an object, if it is there and of the type.
+/// Reads a key of an object if it exists and has the type.
 template <typename T>
 void read(const nlohmann::json& object, const char* key, T& target)
 {
@@ -31,7 +31,7 @@ void read(const nlohmann::json& object, const char* key, T& target)
     }
 }
 
-/// Adds the strings of a list, if there is one, to a vector or set.
+/// Adds the strings of a list, if it exists, to a vector or set.
 template <typename Container>
 void read_list(const nlohmann::json& object, const char* key, Container& target)
 {
@@ -43,14 +43,14 @@ void read_list(const nlohmann::json& object, const char* key, Container& target)
             target.insert(target.end(), text.template get<std::string>());
 }
 
-/// EBADMSG: no such object, of another version, or far larger than any that rdmad writes.
+/// Fails with EBADMSG if it is no object, of another version, or far larger than what rdmad writes.
 [[nodiscard]] Result<nlohmann::json> parse_versioned(std::string_view text, int version);
 
-/// With a line break at its end; what is no UTF-8 is replaced.
+/// Ends the text with a line break; replaces what is not UTF-8.
 [[nodiscard]] std::string format_versioned(nlohmann::json object, int version);
 
-/// Makes the directory if it is not there, and puts the file there in one step. No name of a record
-/// may be ".new", and no two programs may write into one directory.
+/// Makes the directory if it does not exist, and puts the file there in one step. No name of a
+/// record may be ".new", and no two programs may write into one directory.
 [[nodiscard]] Result<void> write_record(const std::string& directory, const std::string& name,
                                         const std::string& text);
 

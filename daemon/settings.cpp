@@ -17,7 +17,7 @@ using lifecycle::Time;
 const std::vector<std::string> folders = {"/etc/rdmad", "/run/rdmad", "/usr/local/lib/rdmad",
                                           "/usr/lib/rdmad"};
 
-// more returns than that nobody would wait for
+// nobody would wait for more returns than that
 constexpr uint32_t max_flaps = 1000;
 
 constexpr std::array<std::pair<std::string_view, Time lifecycle::Settings::*>, 9> times = {{
@@ -39,7 +39,7 @@ const std::array<std::pair<std::string_view, recovery::Kind>, 4> recoveries = {{
     {"NFSListener", recovery::Kind::nfs},
 }};
 
-/// What is wrong, or empty. An empty value is the default.
+/// Returns what is wrong, or an empty string. An empty value sets the default.
 std::string set(recovery::Settings& settings, const std::string& key, const std::string& value)
 {
     bool is_on = true;
@@ -60,7 +60,7 @@ std::string set(recovery::Settings& settings, const std::string& key, const std:
     return "unknown key in [Recovery]";
 }
 
-/// What is wrong, or empty. An empty value is the default.
+/// Returns what is wrong, or an empty string. An empty value sets the default.
 std::string set(lifecycle::Settings& settings, const std::string& key, const std::string& value)
 {
     const lifecycle::Settings defaults;
