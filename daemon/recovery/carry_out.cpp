@@ -10,7 +10,7 @@ namespace {
 using State = Target::State;
 using Mode = Order::Mode;
 
-/// That the device or its address is not there yet is no failure.
+/// Records an outcome. A device or address that is not there yet is no failure.
 void take_outcome(Target& target, const Result<void>& outcome, State done)
 {
     target.state = done;
@@ -40,7 +40,7 @@ Step step_of(const Configured& configured, const Keeper& keeper, const Order& or
                                                                                  : Step::none;
 }
 
-/// How it is where nothing is done.
+/// Sets the state of a target to which nothing is done.
 void describe_state(Target& target, const Configured& configured, Step step, const Order& order)
 {
     target.state = configured.is_there ? State::waiting : State::released;
@@ -54,7 +54,7 @@ void describe_state(Target& target, const Configured& configured, Step step, con
         target.reason = "it may keep its device from being removed, and would be taken away";
 }
 
-/// By what is so now: somebody else may have changed it.
+/// Acts on the target's state now: somebody else may have changed it.
 Result<void> act(Target& target, const Configured& before, Keeper& keeper, const Order& order,
                  const Look& look)
 {

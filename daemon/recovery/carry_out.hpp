@@ -7,7 +7,7 @@ namespace rdmad::recovery {
 
 using Keepers = std::vector<std::unique_ptr<Keeper>>;
 
-/// How devices are, and who listens, at this moment.
+/// Returns the devices, and who listens, at this moment.
 using Look = std::function<Result<Fabric>()>;
 
 /// Looks at all targets, and does what is ordered, as far as that is possible now. Each is looked

@@ -15,10 +15,10 @@ namespace rdmad::recovery {
 
 namespace {
 
-// more than a server has listeners
+// more than the list of a server's listeners
 constexpr size_t max_output = 65536;
 
-/// Both standard outputs go into the pipe.
+/// Starts a program with both standard outputs into the pipe.
 Result<pid_t> spawn(const std::string& program, const std::vector<std::string>& arguments, int pipe)
 {
     std::vector<char*> words = {const_cast<char*>(program.c_str())};

@@ -8,8 +8,8 @@
 
 namespace rdmad::recovery {
 
-/// Runs a program, without a shell, and gives what it prints. ENOENT: there is no such program;
-/// EIO: it failed, and the error holds what it said.
+/// Runs a program without a shell and returns its output. Fails with ENOENT if there is no such
+/// program, and with EIO and the output if the program failed.
 [[nodiscard]] Result<std::string> run(const std::string& program,
                                       const std::vector<std::string>& arguments);
 

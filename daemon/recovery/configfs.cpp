@@ -35,7 +35,7 @@ bool is_enable(const std::string& path)
     return fs::path(path).filename() == enable;
 }
 
-/// What is shown of the group of an ALUA state is more than what is written: its name.
+/// Returns the value to write. Of an ALUA state's group more is shown than written: its name.
 std::string written_form(const std::string& shown)
 {
     constexpr std::string_view alias = "TG Port Alias: ";
@@ -53,7 +53,7 @@ void add_attribute(Json& snapshot, const fs::path& path, const std::string& rela
         snapshot["values"][relative] = std::move(value);
 }
 
-/// What was made first comes last, and what is inside before what it is in.
+/// Returns the directories in reverse order: what is inside before what it is in.
 std::vector<std::string> deepest_first(const Json& directories)
 {
     auto paths = directories.get<std::vector<std::string>>();
@@ -61,13 +61,13 @@ std::vector<std::string> deepest_first(const Json& directories)
     return paths;
 }
 
-/// Whether a link points to something in the tree: then that something must be there before.
+/// Returns true if a link points into the tree: then its target must be there before it.
 bool is_inner(const std::string& folder, const std::string& target)
 {
     return target.starts_with(folder + "/");
 }
 
-/// Of both kinds of links, those of one.
+/// Calls act for each link of one of both kinds.
 template <typename Do>
 Result<void> each_link(const std::string& folder, const Json& snapshot, bool inner, Do act)
 {
@@ -104,7 +104,7 @@ Result<void> write_values(const std::string& folder, const Json& snapshot, bool 
     return {};
 }
 
-/// What an earlier run wrote: all of it, or it is no snapshot.
+/// Returns true if all parts are there, as an earlier run wrote them.
 bool is_snapshot(const Json& snapshot)
 {
     const auto is_map = [&](const char* key) {

@@ -10,27 +10,27 @@
 
 namespace rdmad::recovery {
 
-/// What was taken away and is to be put back, by target: written down before anything is taken
-/// away, and crossed out after it was put back, so that a crash in between loses nothing. Beside
-/// that, what was seen of targets that tell by nothing else whether they are dead.
+/// The record of what was taken away and must be put back, by target. It is written before anything
+/// is taken away, and crossed out after it was put back, so that a crash in between loses nothing.
+/// It also holds what was seen of targets that show by nothing else that they are dead.
 class Debts {
 public:
-    /// directory: /run/rdmad/recovery. What an earlier run left is read. EBADMSG: it is no such
-    /// record, or of another version, and nothing is to be done over it.
+    /// Reads what an earlier run left in directory, /run/rdmad/recovery. Fails with EBADMSG if it
+    /// is no such record, or of another version: it must not be overwritten then.
     [[nodiscard]] static Result<Debts> open(std::string directory);
-    /// The same, of what the file holds.
+    /// Does the same with the text of the file.
     [[nodiscard]] static Result<Debts> parse(std::string directory, std::string_view text);
     [[nodiscard]] std::string format() const;
 
-    /// What is owed to a target; null: nothing.
+    /// Returns what is owed to a target; null if nothing is.
     [[nodiscard]] const nlohmann::json* find(const std::string& target) const;
-    /// The targets whose names begin like that, without that.
+    /// Returns the targets whose names begin with the prefix, without it.
     [[nodiscard]] std::set<std::string> owed(const std::string& prefix) const;
-    /// EFBIG: all of them are more than a later run would read; then nothing more is owed.
+    /// Records a debt. Fails with EFBIG, and owes nothing more, if a later run could not read all.
     [[nodiscard]] Result<void> owe(const std::string& target, nlohmann::json what);
     [[nodiscard]] Result<void> cross_out(const std::string& target);
 
-    /// Empty: never seen.
+    /// Returns what was seen; empty: never.
     [[nodiscard]] std::string seen(const std::string& target) const;
     [[nodiscard]] Result<void> see(const std::string& target, const std::string& what);
 

@@ -12,7 +12,7 @@
 
 namespace rdmad::recovery {
 
-/// Which RDMA devices there are, what addresses they have, and who waits for connections there.
+/// The RDMA devices, their addresses, and who waits for connections there.
 struct Fabric {
     struct Device {
         std::string name = {};
@@ -29,12 +29,12 @@ struct Fabric {
     std::multimap<IpAddress, std::string> local = {};
     std::set<uint32_t> ready = {}; ///< devices that are better than others
 
-    /// The device that has an address: through a network device for InfiniBand and iWARP, whose
-    /// GIDs are no addresses. Of several one that is ready.
+    /// Returns the device that has an address: through a network device for InfiniBand and iWARP,
+    /// whose GIDs are no addresses. Prefers one that is ready.
     [[nodiscard]] std::optional<uint32_t> device_with(const IpAddress& address) const;
 };
 
-/// Of all devices that are listed, and so not on the way out. root: /sys
+/// Reads all devices that are listed, and so not being removed. root: /sys
 [[nodiscard]] Result<Fabric> look_at_fabric(nldev::Client& client, const sysfs::Directory& root);
 
 } // namespace rdmad::recovery

@@ -26,8 +26,8 @@ public:
         return found;
     }
 
-    /// Portals of several targets at one address share a listener, which goes with the last of
-    /// them.
+    /// Switches a dead portal off and on, with all others at its address: they share a listener,
+    /// which goes with the last of them.
     [[nodiscard]] Result<void> put_back(const Configured& target) override
     {
         const auto together =
@@ -51,7 +51,7 @@ public:
     }
 
 private:
-    /// id: "iqn.2003-01.org.linux-iscsi.host:target/tpgt_1/np/192.0.2.1:3260"
+    /// Returns the switch of "iqn.2003-01.org.linux-iscsi.host:target/tpgt_1/np/192.0.2.1:3260".
     [[nodiscard]] std::string switch_of(const std::string& id) const
     {
         return root_ + "/" + id + "/iser";
@@ -77,7 +77,7 @@ private:
         return ids;
     }
 
-    /// That speak iSER, or are to.
+    /// Returns those that speak iSER, or are to.
     [[nodiscard]] std::vector<std::string> portals_at(const std::string& portal) const
     {
         auto ids = portals();

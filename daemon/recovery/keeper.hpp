@@ -36,28 +36,28 @@ public:
     {
         return kind_;
     }
-    /// Goes on with what an earlier run was in the middle of when it was killed.
+    /// Completes what an earlier run was doing when it was killed.
     virtual void finish(const Order& /*order*/) {}
-    /// Those on an address, or a port, of their own: one on any address comes back by itself.
+    /// Returns those on an address or port of their own: one on any address comes back by itself.
     [[nodiscard]] virtual std::vector<Configured> targets(const Fabric& fabric) = 0;
-    /// EADDRNOTAVAIL or ENODEV: its device or address is not there after all.
+    /// Fails with EADDRNOTAVAIL or ENODEV if its address or device is not there after all.
     [[nodiscard]] virtual Result<void> put_back(const Configured& target) = 0;
     [[nodiscard]] virtual Result<void> take_away(const Configured& target) = 0;
-    /// The removal of its device waits until it is taken away.
+    /// Returns true if the removal of its device waits until it is taken away.
     [[nodiscard]] virtual bool hinders_removal() const
     {
         return false;
     }
 
 protected:
-    /// "nvmet/1", as debts have it.
+    /// Returns "nvmet/1", the target's key in debts.
     [[nodiscard]] std::string debt(const std::string& id) const;
-    /// What is owed to a target; null: nothing.
+    /// Returns what is owed to a target; null if nothing is.
     [[nodiscard]] const nlohmann::json* owed_to(const std::string& id) const
     {
         return debts_.find(debt(id));
     }
-    /// What an administrator has removed is owed nothing.
+    /// Cancels the debts to what an administrator has removed.
     void forget_if(const std::function<bool(const std::string& id)>& is_removed);
 
     Debts& debts_;
@@ -66,16 +66,16 @@ private:
     Kind kind_;
 };
 
-/// A target on an address of its own, by what the kernel says of that address.
+/// Returns a target on an address of its own, with what the kernel says of that address.
 [[nodiscard]] Configured configured_at(const Fabric& fabric, std::string id, std::string name,
                                        const SocketAddress& address, bool is_there);
 
-/// configfs: /sys/kernel/config
+/// Returns a keeper. configfs: /sys/kernel/config
 [[nodiscard]] std::unique_ptr<Keeper> nvmet_keeper(const std::string& configfs, Debts& debts);
 [[nodiscard]] std::unique_ptr<Keeper> iser_keeper(const std::string& configfs, Debts& debts);
 [[nodiscard]] std::unique_ptr<Keeper> srpt_keeper(const std::string& configfs, Debts& debts);
 
-/// What nfsdctl(8) prints, called with arguments.
+/// Runs nfsdctl(8) with arguments, and returns what it prints.
 using Nfsdctl = std::function<Result<std::string>(const std::vector<std::string>& arguments)>;
 [[nodiscard]] std::unique_ptr<Keeper> nfs_keeper(Nfsdctl nfsdctl, Debts& debts);
 

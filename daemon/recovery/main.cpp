@@ -34,7 +34,7 @@ constexpr char nfsdctl_path[] = "/usr/sbin/nfsdctl";
 
 Result<std::string> nfsdctl(const std::vector<std::string>& arguments)
 {
-    // asking would load the module; and of what cannot be asked nothing listens at an address
+    // a call would load the module; and without nfsdctl no listener has an address of its own
     if (access("/sys/module/nfsd", F_OK) < 0 || access(nfsdctl_path, X_OK) < 0)
         return std::string();
     return run(nfsdctl_path, arguments);
@@ -57,7 +57,7 @@ Result<Fabric> look(const std::set<uint32_t>& ready)
     });
 }
 
-/// What in the kernel has connections over some devices; without whose ends go with the targets.
+/// Returns which parts of the kernel, but those in without, have connections over the devices.
 std::set<std::string> users_of(const Fabric& fabric, const std::set<uint32_t>& devices,
                                const std::set<std::string>& without = {})
 {
@@ -69,7 +69,7 @@ std::set<std::string> users_of(const Fabric& fabric, const std::set<uint32_t>& d
     return users;
 }
 
-/// Takes nothing away from whoever is connected: they are told of first.
+/// Takes targets away, unless others are connected: then it only reports these.
 Result<Report> release(const Order& order, const Look& look, const Keepers& keepers)
 {
     // those of targets

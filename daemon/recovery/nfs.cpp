@@ -25,7 +25,7 @@ Words lines_of(const std::string& text)
     return lines;
 }
 
-/// The numbers behind "pool-threads:", one for each pool.
+/// Returns the numbers behind "pool-threads:", one for each pool.
 Words threads_in(const std::string& text)
 {
     constexpr std::string_view key = "pool-threads:";
@@ -64,7 +64,7 @@ public:
         return true;
     }
 
-    /// Listeners whose start failed, and threads that were stopped, when an earlier run ended.
+    /// Starts the listeners that an earlier run failed to start, and the threads that it stopped.
     void finish(const Order& order) override
     {
         const auto* owed = debts_.find(restart);
@@ -151,7 +151,7 @@ private:
         return nfsdctl_({"listener"}).map(lines_of);
     }
 
-    /// The server, all of it, was stopped since.
+    /// Cancels all debts: the whole server was stopped since.
     void forget_all()
     {
         forget_if([](const std::string&) { return true; });
@@ -165,7 +165,7 @@ private:
             {{"listeners", listeners}, {"threads", threads}, {"hadService", has_service_}});
     }
 
-    /// The last thread takes all listeners with it: what there was is written down first.
+    /// Restarts the server. Its last thread takes all listeners with it: they are recorded first.
     [[nodiscard]] Result<void> restart_with(Words listeners)
     {
         // those that could not be opened the last time, too
@@ -184,8 +184,8 @@ private:
         return start(listeners, threads);
     }
 
-    /// One listener after the other: that one of them does not work is not to keep the others
-    /// away; it stays owed. Without any, the kernel would choose some by itself, or refuse.
+    /// Starts one listener after the other, then threads. A listener that fails stays owed and
+    /// stops no other. Without any, the kernel would choose some by itself, or refuse.
     [[nodiscard]] Result<void> start(const Words& listeners, const Words& threads)
     {
         const auto present = listed();

@@ -9,8 +9,8 @@ namespace rdmad::recovery {
 namespace {
 
 /// A port waits for connections from the first link to a subsystem on, until the last is gone
-/// (nvmet_port_subsys_allow_link(), drivers/nvme/target/configfs.c). Its device takes that away,
-/// and leaves the links.
+/// (nvmet_port_subsys_allow_link(), drivers/nvme/target/configfs.c). The removal of its device ends
+/// that, and leaves the links.
 class Nvmet : public Keeper {
 public:
     Nvmet(const std::string& configfs, Debts& debts)
@@ -75,7 +75,7 @@ private:
         return folder_of(port) + "/subsystems";
     }
 
-    /// None: of another transport, on any address, or not set.
+    /// Returns nullopt if it has another transport, any address or none set.
     [[nodiscard]] std::optional<SocketAddress> address_of(const std::string& port) const
     {
         const auto folder = folder_of(port);
@@ -88,7 +88,7 @@ private:
         return address && !address->is_wildcard() ? address : std::nullopt;
     }
 
-    /// This very directory, at this address.
+    /// Returns what identifies this very directory at this address.
     [[nodiscard]] std::string sight(const std::string& port) const
     {
         const auto address = address_of(port);
@@ -96,7 +96,7 @@ private:
                (address ? format_socket_address(*address) : "");
     }
 
-    /// Nothing is owed to a port that an administrator has made anew, or given another address.
+    /// Cancels the debt to a port that an administrator made anew, or gave another address.
     void forget_if_changed(const std::string& port)
     {
         std::string then;
@@ -106,7 +106,7 @@ private:
             (void)debts_.cross_out(debt(port));
     }
 
-    /// What is linked, and what was before a crash.
+    /// Returns the subsystems that are linked, or were before a crash.
     [[nodiscard]] std::set<std::string> wanted(const std::string& port) const
     {
         std::set<std::string> subsystems;

@@ -31,7 +31,7 @@ Recovery::Recovery(const std::string& directory, Settings settings, Tell tell)
       errand_("rdmad-recovery.service", directory + "/report", max_report)
 {
     (void)mkdir(directory.c_str(), 0755);
-    // what the rdmad before knew; of the server, until systemd has told
+    // what the last rdmad knew; that of the server holds until systemd reports its state
     if (const auto text = read_file(orders_ + "/last"); text) {
         if (auto order = parse_order(*text); order) {
             has_nfs_server_ = order->has_nfs_server;

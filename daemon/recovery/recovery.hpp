@@ -11,38 +11,38 @@
 
 namespace rdmad::recovery {
 
-/// Has rdmad-recovery.service put back the kernel's targets when their devices are ready, once for
-/// each change, and again while something is still missing, for some minutes.
+/// Runs rdmad-recovery.service to put back the kernel's targets when their devices are ready: once
+/// for each change, and again while something is missing, for some minutes.
 class Recovery {
 public:
     using OnReport = std::function<void(const Result<Report>&)>;
     using Tell = std::function<void(const Report&)>;
 
-    /// directory: /run/rdmad/recovery. tell is called with each report of what was to be done.
+    /// directory is /run/rdmad/recovery. Calls tell with each report of what was to be done.
     Recovery(const std::string& directory, Settings settings, Tell tell);
 
     void use(systemd::Orders* manager);
     void on_job(const std::string& unit, uint32_t job, const std::string& result);
     void on_connected();
 
-    /// The devices that are ready now. Of the same as before nothing is to be done.
+    /// Restores targets on the devices that are ready now, unless they are the same as before.
     void settle(const std::set<uint32_t>& ready);
-    /// An address came, or time has passed: what is missing may be put back now.
+    /// Retries what is missing: an address came, or time has passed.
     void retry();
-    /// Some removal waits, maybe for a target.
+    /// Starts a restore, which takes away what a removal may wait for.
     void on_blocked();
-    /// Whether nfs-server.service is up.
+    /// Records whether nfs-server.service is up.
     void on_nfs_server(bool is_up);
     [[nodiscard]] bool is_idle() const
     {
         return tasks_.empty() && !pause();
     }
-    /// In how long to retry; none: not before something happens.
+    /// Returns the delay to the next retry; nullopt if that waits for an event.
     [[nodiscard]] std::optional<std::chrono::microseconds> pause() const;
 
-    /// By hand: tells of all, or restores.
+    /// Looks at all targets, or restores them, at a user's request.
     void ask(Order::Mode mode, OnReport on_report);
-    /// Of a device that is to go.
+    /// Takes a device's targets away before its removal.
     void release(uint32_t device, OnReport on_report);
 
 private:

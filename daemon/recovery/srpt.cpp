@@ -10,8 +10,8 @@ namespace rdmad::recovery {
 
 namespace {
 
-/// The two names of a port (srpt_refresh_port(), drivers/infiniband/ulp/srpt/ib_srpt.c): its port
-/// GUID in four groups, and GID 0 as one number.
+/// Returns true for the two names of a port (srpt_refresh_port(),
+/// drivers/infiniband/ulp/srpt/ib_srpt.c): its port GUID in four groups, and GID 0 as one number.
 bool is_name_of(const std::string& name, const IpAddress& gid)
 {
     const auto half = [&](size_t from) {
@@ -27,8 +27,8 @@ bool is_name_of(const std::string& name, const IpAddress& gid)
 }
 
 /// A port of the SRP target belongs to the appearance of the device for which its directory was
-/// made: nothing in it tells when that is over, and the next appearance gets one of its own only
-/// after it is gone. So it is remembered which directory was seen with which appearance.
+/// made. Nothing in it shows when that is over, and the next appearance gets a directory of its own
+/// only after it is gone. So the keeper records which directory it saw with which appearance.
 class Srpt : public Keeper {
 public:
     Srpt(const std::string& configfs, Debts& debts)
@@ -86,7 +86,7 @@ private:
         return groups;
     }
 
-    /// None: nothing is owed to what an administrator has removed.
+    /// Returns nullopt, and cancels the debt, if an administrator has removed it.
     [[nodiscard]] std::optional<Configured> configured(const Fabric& fabric,
                                                        const std::string& name)
     {
@@ -112,13 +112,13 @@ private:
         return std::to_string(configfs::inode_of(root_ + "/" + name));
     }
 
-    /// This directory, for this appearance.
+    /// Returns what identifies this directory in this appearance.
     [[nodiscard]] std::string sight(const Configured& target) const
     {
         return inode_of(target.id) + " " + std::to_string(target.device.value_or(0));
     }
 
-    /// The very directory was seen with an earlier appearance.
+    /// Returns true if this very directory was seen with an earlier appearance.
     [[nodiscard]] bool is_stale(const Configured& target) const
     {
         const auto seen = debts_.seen(debt(target.id));
@@ -154,7 +154,7 @@ private:
         return {};
     }
 
-    /// As it is now, but switched on; or as it was before a rebuild that was killed.
+    /// Returns it as it is now, but switched on; or as it was before a rebuild that was killed.
     [[nodiscard]] Result<nlohmann::json> tree_of(const std::string& name) const
     {
         if (is_being_rebuilt(name))

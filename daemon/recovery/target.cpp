@@ -20,7 +20,7 @@ constexpr std::array<std::string_view, 3> mode_names = {"look", "restore", "rele
 constexpr std::array<std::string_view, 6> state_names = {"up",       "dead",     "waiting",
                                                          "restored", "released", "failed"};
 
-/// The value that has this name.
+/// Returns the value with the name at the key.
 template <typename Enum, typename Names>
 std::optional<Enum> named(const Names& names, const Json& object, const char* key)
 {
@@ -56,7 +56,7 @@ std::optional<Target> target_of(const Json& object)
     return target;
 }
 
-/// The elements of a list, if there is one.
+/// Returns the list at the key; an empty one if there is none.
 const Json& list_of(const Json& object, const char* key)
 {
     static const Json none = Json::array();

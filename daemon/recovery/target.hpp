@@ -9,9 +9,9 @@
 #include <string_view>
 #include <vector>
 
-// What rdmad and rdmad-recovery, which acts for it, tell each other in /run/rdmad/recovery. A
-// target is something in the kernel that waits for connections over RDMA at an address, or a port,
-// of its own.
+// The orders and reports between rdmad and rdmad-recovery, which acts for it, in
+// /run/rdmad/recovery. A target is something in the kernel that waits for connections over RDMA at
+// an address, or a port, of its own.
 
 namespace rdmad::recovery {
 
@@ -24,10 +24,10 @@ enum class Kind {
 
 [[nodiscard]] std::string_view to_string(Kind kind);
 
-/// What is to be done.
+/// An order of rdmad to rdmad-recovery.
 struct Order {
     enum class Mode {
-        look,    ///< nothing; tell what would be
+        look,    ///< change nothing; report what would be done
         restore, ///< put back what waits for no connections though its device is ready
         release  ///< take away what hinders the removal of devices, until they are ready again
     };
@@ -39,11 +39,11 @@ struct Order {
     std::set<uint32_t> connected = {};
 };
 
-/// How a target is, and what was done.
+/// The state of a target, and what was done to it.
 struct Target {
     enum class State {
         up,       ///< it waits for connections
-        dead,     ///< it does not, and that would be changed; told by look only
+        dead,     ///< it does not, and that would be changed; reported by look only
         waiting,  ///< it does not, and no ready device has its address
         restored, ///< it does again
         released, ///< taken away, to be put back
@@ -59,7 +59,7 @@ struct Target {
 };
 
 [[nodiscard]] std::string_view to_string(Target::State state);
-/// "nvmet ports/1 at 192.0.2.1:4420"
+/// Returns "nvmet ports/1 at 192.0.2.1:4420".
 [[nodiscard]] std::string describe(const Target& target);
 
 struct Report {
@@ -73,10 +73,10 @@ struct Report {
 };
 
 [[nodiscard]] std::string format_order(const Order& order);
-/// EBADMSG: no such record, or of another version.
+/// Fails with EBADMSG if it is no such record, or of another version.
 [[nodiscard]] Result<Order> parse_order(std::string_view text);
 [[nodiscard]] std::string format_report(const Report& report);
-/// EBADMSG, as above.
+/// Fails with EBADMSG, as above.
 [[nodiscard]] Result<Report> parse_report(std::string_view text);
 
 } // namespace rdmad::recovery

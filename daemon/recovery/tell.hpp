@@ -5,7 +5,7 @@
 
 namespace rdmad::recovery {
 
-/// Tells the journal what was done.
+/// Logs what was done.
 void tell(const Report& report);
 
 } // namespace rdmad::recovery
