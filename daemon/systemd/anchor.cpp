@@ -34,7 +34,7 @@ std::string escape(std::string_view text)
     return escaped;
 }
 
-/// A part of a name in at most that many bytes: of what is longer the end becomes a hash.
+/// Returns a part of a name in at most that many bytes; the end of a longer one becomes a hash.
 std::string shortened(std::string_view text, size_t room)
 {
     auto escaped = escape(text);
@@ -49,7 +49,7 @@ std::string shortened(std::string_view text, size_t room)
     return escaped + hash;
 }
 
-/// tail: what the slice is to the unit; it stays whole.
+/// Returns a slice's name. tail says what the slice is to the unit; it stays whole.
 std::string slice(std::string_view unit, const std::string& tail)
 {
     const size_t room = longest - prefix.size() - tail.size() - suffix.size();
@@ -61,7 +61,7 @@ std::string binding_part(std::string_view binding)
     return ":" + shortened(binding, longest_binding);
 }
 
-/// "uverbs0"
+/// Returns true for "uverbs0".
 bool is_node(std::string_view name)
 {
     for (const std::string_view kind : {"uverbs", "umad", "issm"})

@@ -6,10 +6,10 @@
 #include <string>
 #include <string_view>
 
-// What ties a unit to a device node inside systemd, so that the one stops with the other whether
-// rdmad lives or not: a transient slice without processes that is bound to the node's device unit
-// and hands its stop on to the unit. A slice, as that is the one transient kind that starts no
-// process.
+// An anchor ties a unit to a device node inside systemd, so that the one stops with the other
+// whether rdmad lives or not. It is a transient slice without processes that is bound to the node's
+// device unit and hands its stop on to the unit. A slice, as that is the one transient kind that
+// starts no process.
 //
 // Each is made for one appearance of a node and has the RDMA index in its name: while the one of
 // the last appearance still waits for a unit that stops slowly, the next one can be there already.
@@ -25,14 +25,14 @@ struct Anchor {
     std::optional<std::string> group = {}; ///< "any of": the slice that hands the stop on instead
 };
 
-/// "rdmad-srp_daemon.service:7:uverbs0.slice". The dashes and other bytes that a slice cannot have
-/// in a part of its name become \xNN; of a unit that is too long the end becomes a hash.
+/// Returns "rdmad-srp_daemon.service:7:uverbs0.slice". Dashes and other bytes that a part of a
+/// slice's name cannot have become \xNN; the end of a unit's name that is too long becomes a hash.
 [[nodiscard]] std::string anchor_name(std::string_view unit, uint32_t index, std::string_view node,
                                       std::string_view group = {});
-/// Of a unit that needs any of the ports that a binding file matches.
+/// Returns the group of a unit that needs any of the ports that a binding file matches.
 [[nodiscard]] std::string group_name(std::string_view unit, std::string_view binding);
 
-/// What an anchor's name tells; none of a keeper or a group.
+/// The parts of an anchor's name; a keeper or a group has none.
 struct AnchorParts {
     uint32_t index = 0;
     std::string node;
@@ -40,12 +40,12 @@ struct AnchorParts {
 };
 [[nodiscard]] std::optional<AnchorParts> parse_anchor_name(std::string_view name);
 
-/// Of the slice that stays as long as a unit is bound, device or not, and does nothing but mention
-/// the unit: PID 1 forgets when a unit stopped as soon as nobody mentions it any more.
+/// Returns the name of the slice that stays as long as a unit is bound, device or not. It only
+/// mentions the unit: PID 1 forgets when a unit stopped as soon as nobody mentions it.
 [[nodiscard]] std::string keeper_name(std::string_view unit);
 constexpr std::string_view keeper_suffix = ":bound.slice";
 
-/// What lists all anchors and groups (ListUnitsByPatterns).
+/// The pattern of all anchors and groups (ListUnitsByPatterns).
 constexpr char anchor_pattern[] = "rdmad-*.slice";
 
 } // namespace rdmad::systemd

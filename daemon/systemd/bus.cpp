@@ -14,13 +14,13 @@ constexpr char manager_path[] = "/org/freedesktop/systemd1";
 constexpr char manager_interface[] = "org.freedesktop.systemd1.Manager";
 constexpr char unit_interface[] = "org.freedesktop.systemd1.Unit";
 constexpr char properties_interface[] = "org.freedesktop.DBus.Properties";
-// a daemon-reload keeps PID 1 from answering, with many units for a while
+// a daemon-reload keeps PID 1 from replying, with many units for a while
 constexpr uint64_t patience_usec = 120'000'000;
 constexpr size_t max_on_their_way = 64;
 
 int on_signal_message(sd_bus_message* message, void* callback, sd_bus_error*)
 {
-    // PID 1 and the bus tell everybody; what is for us alone somebody else has made up
+    // PID 1 and the bus send signals to everybody; one to us alone is somebody's forgery
     if (sd_bus_message_get_destination(message))
         return 0;
     (*static_cast<OnMessage*>(callback))(message);

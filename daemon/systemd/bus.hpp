@@ -17,7 +17,7 @@ using Bus = CPtr<sd_bus, sd_bus_close_unref>;
 using Message = CPtr<sd_bus_message, sd_bus_message_unref>;
 using Slot = CPtr<sd_bus_slot, sd_bus_slot_unref>;
 
-/// The answer to a call; it is good until the callback returns.
+/// Takes the reply to a call, which is valid until the callback returns.
 using OnReply = std::function<void(Result<sd_bus_message*>)>;
 using OnMessage = std::function<void(sd_bus_message*)>;
 
@@ -44,22 +44,22 @@ public:
         return bus_.get();
     }
 
-    /// A call of a method of the manager, or none if memory ran out.
+    /// Returns a call of a method of the manager, or null if memory ran out.
     [[nodiscard]] Message manager_call(const char* method) const;
-    /// A call of org.freedesktop.DBus.Properties.GetAll for a unit.
+    /// Returns a call of org.freedesktop.DBus.Properties.GetAll for a unit.
     [[nodiscard]] Message get_unit(const std::string& unit) const;
-    /// Some at a time are on their way, the others wait for their turn: dbus-daemon refuses more
-    /// than 128 (max_replies_per_connection, dbus-daemon(1)).
+    /// Sends a call, or queues it while too many await their reply: dbus-daemon refuses more than
+    /// 128 (max_replies_per_connection, dbus-daemon(1)).
     void call(Message message, OnReply on_reply);
 
-    /// Signals of the manager.
+    /// Subscribes to a signal of the manager.
     [[nodiscard]] Subscription on_manager_signal(const std::string& member,
                                                  OnMessage callback) const;
-    /// When properties of a unit change, whichever: a match for each would meet the limit of
+    /// Subscribes to changes of all units' properties: a match for each would meet the limit of
     /// dbus-daemon (512, max_match_rules_per_connection), and an idle machine sends few.
     [[nodiscard]] Subscription on_unit_changed(OnMessage callback) const;
-    /// Signals that the bus itself sends: NameOwnerChanged of PID 1. On a direct connection there
-    /// are none.
+    /// Subscribes to a signal of the bus itself: NameOwnerChanged of PID 1. A direct connection has
+    /// none.
     [[nodiscard]] Subscription on_owner_changed(OnMessage callback) const;
 
 private:
@@ -82,9 +82,9 @@ private:
     Bus bus_; ///< goes first, and with it what calls back
 };
 
-/// The object of a unit.
+/// Returns the object of a unit.
 [[nodiscard]] std::string unit_path(const std::string& unit);
-/// The unit of an object; empty: it is none.
+/// Returns the unit of an object; empty if it is none.
 [[nodiscard]] std::string unit_of_path(const char* path);
 
 } // namespace rdmad::systemd

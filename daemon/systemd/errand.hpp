@@ -9,12 +9,12 @@
 
 namespace rdmad::systemd {
 
-/// Has a service, which may do what rdmad may not, run once, and reads what it wrote.
+/// Runs a service once, which may do what rdmad may not, and reads the record that it wrote.
 class Errand {
 public:
     using OnEnd = std::function<void(const Result<std::string>& text)>;
 
-    /// record: the file that the service writes, up to so many bytes.
+    /// Takes the file that the service writes, up to so many bytes.
     Errand(std::string unit, std::string record, size_t max_size)
         : unit_(std::move(unit)), record_(std::move(record)), max_size_(max_size)
     {
@@ -28,12 +28,13 @@ public:
     {
         return on_end_ != nullptr;
     }
-    /// Only while it does not run. ENOTCONN, ECONNRESET: there is no systemd to ask, or not any
-    /// more; EIO: the service failed; ENOENT: it wrote nothing, or by its conditions did not run.
+    /// Starts the service, which must not run yet. Passes ENOTCONN, ECONNRESET: systemd is not
+    /// connected, or no longer; EIO: the service failed; ENOENT: it wrote nothing, or its
+    /// conditions failed.
     void begin(OnEnd on_end);
-    /// Of a watched unit; result as JobRemoved of org.freedesktop.systemd1(5) has it.
+    /// Ends the errand with its job; result is JobRemoved's, org.freedesktop.systemd1(5).
     void on_job(const std::string& unit, uint32_t job, const std::string& result);
-    /// Over an earlier connection nobody answers any more.
+    /// Ends the errand: an earlier connection gets no reply any more.
     void on_connected();
 
 private:

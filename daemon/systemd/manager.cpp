@@ -14,12 +14,12 @@ namespace {
 
 using namespace std::chrono_literals;
 
-// a bus whose socket is there is about to answer
+// a bus whose socket exists replies soon
 constexpr auto patience = 5s;
 constexpr auto retry_delay = 1s;
 constexpr auto longest_pause = 64s;
 
-/// Returns true if PID 1 says that there is no such unit, and not that it cannot tell.
+/// Returns true if PID 1 says that there is no such unit, not that it cannot say.
 bool is_no_unit(const Error& error)
 {
     // UnknownObject, NoSuchUnit, InvalidArgs
@@ -31,7 +31,7 @@ std::string unix_address(const std::string& path)
     return "unix:path=" + path;
 }
 
-/// Reads the next property of an a{sv}, where it is one that counts.
+/// Reads the next property of an a{sv}, or skips it if UnitState has none for it.
 void read_property(sd_bus_message* message, const char* name, UnitState& state)
 {
     const auto text = [&](std::string& target) {
@@ -85,7 +85,7 @@ UnitState read_state(sd_bus_message* message)
     return state;
 }
 
-/// The number at the end of "/org/freedesktop/systemd1/job/17".
+/// Returns the number at the end of "/org/freedesktop/systemd1/job/17".
 Result<uint32_t> job_of(sd_bus_message* message)
 {
     const char* path = nullptr;
@@ -98,7 +98,7 @@ Result<uint32_t> job_of(sd_bus_message* message)
     return *id;
 }
 
-/// Name and job of each anchor; 0 for one that is up.
+/// Returns the job of each anchor by its name; 0 if the anchor is up.
 std::map<std::string, uint32_t> read_anchors(sd_bus_message* message)
 {
     std::map<std::string, uint32_t> anchors;
@@ -112,7 +112,7 @@ std::map<std::string, uint32_t> read_anchors(sd_bus_message* message)
                                nullptr, nullptr, &id, &job, nullptr) > 0) {
         const bool is_up =
             std::string_view(active) == "active" && (id == 0 || std::string_view(job) != "stop");
-        // one that is going away is none
+        // one that stops does not count
         if (is_up || (id != 0 && std::string_view(job) == "start"))
             anchors.emplace(name, is_up ? 0 : id);
     }
@@ -133,7 +133,7 @@ void append_list(sd_bus_message* message, const char* key, const std::vector<std
     (void)sd_bus_message_close_container(message);
 }
 
-/// What hands a stop on to the unit.
+/// Appends what hands a stop on to the unit.
 void append_tie(sd_bus_message* message, const std::string& unit)
 {
     append_list(message, "PropagatesStopTo", {unit});
@@ -246,8 +246,8 @@ int Manager::on_local_signal(sd_bus_message* message, void* userdata, sd_bus_err
     return 0;
 }
 
-/// systemd(1) calls the socket private; systemctl uses it alike, and in early boot there is nothing
-/// else. Only root may.
+/// Connects to the socket that systemd(1) calls private. systemctl uses it, too, and early boot has
+/// nothing else. Only root may.
 void Manager::connect_directly()
 {
     if (connection_)
@@ -339,7 +339,7 @@ void Manager::end_job(sd_bus_message* message)
     const std::string unit = name;
     const std::string outcome = result;
     if (const auto pending = pending_.find(unit); pending != pending_.end()) {
-        // the end of another one is that of the anchor before it, which stops
+        // another job is the stop of the anchor before it
         if (pending->second.job == job)
             end_pending(unit, outcome == "done" ? Result<void>()
                                                 : fail(ECANCELED, unit + ": " + outcome));
@@ -351,7 +351,7 @@ void Manager::end_job(sd_bus_message* message)
     }
 }
 
-/// By what names a unit is watched. PID 1 tells what becomes of one by its own name alone.
+/// Returns the names by which a unit is watched. PID 1 reports a unit by its own name alone.
 std::vector<std::string> Manager::watched(const std::string& id) const
 {
     std::vector<std::string> names;
@@ -414,10 +414,10 @@ void Manager::take_state(const std::string& unit, Result<sd_bus_message*> reply)
     if (is_no_unit(reply.error()))
         return tell_state(unit, found->second,
                           {.load_state = "not-found", .active_state = "inactive"});
-    // over the next connection all are asked for
+    // the next connection requests all
     if (!is_connected())
         return;
-    // until it is known, nobody would ask again
+    // nobody else would request it again
     if (!lost_.is_armed()) {
         lost_.arm(lost_pause_);
         lost_pause_ = std::min<std::chrono::microseconds>(lost_pause_ * 2, longest_pause);
@@ -428,7 +428,7 @@ void Manager::take_state(const std::string& unit, Result<sd_bus_message*> reply)
 
 void Manager::tell_state(const std::string& unit, Watch& watch, const UnitState& state)
 {
-    // what kept PID 1 from telling has passed, for others as well
+    // what kept PID 1 from replying is over, for others as well
     if (std::exchange(watch.is_lost, false)) {
         lost_pause_ = retry_delay;
         lost_.arm(lost_pause_);
@@ -452,7 +452,7 @@ void Manager::follow_alias(const std::string& unit, Watch& watch, const std::str
         return;
     watch.id = id;
     aliases_.emplace(id, unit);
-    // what became of it before that was not told
+    // earlier changes were not reported
     fetch(unit, watch);
 }
 
@@ -500,8 +500,8 @@ void Manager::start_anchor(const Anchor& anchor, OnDone on_done)
     transient_call(anchor, anchor.group.has_value());
 }
 
-/// A group that is there cannot be made again: then the anchor just requires it. If it has ended
-/// before that, systemd knows no such unit, and it is made after all.
+/// Starts an anchor, with its group or without. A group that exists cannot be made again: retries
+/// without it. If it ended meanwhile, systemd knows no such unit: retries with it.
 void Manager::transient_call(const Anchor& anchor, bool with_group)
 {
     auto message = connection_->manager_call("StartTransientUnit");
@@ -544,7 +544,7 @@ void Manager::cancel_anchor(const std::string& name)
         cancel_job(*pending->second.job);
 }
 
-/// One that has ended meanwhile is none any more, and its anchor stays.
+/// Cancels a job. One that has ended meanwhile no longer exists, and its anchor stays.
 void Manager::cancel_job(uint32_t job) const
 {
     if (!connection_)
@@ -563,8 +563,8 @@ void Manager::end_pending(const std::string& anchor, Result<void> outcome)
     pending.mapped().on_done(std::move(outcome));
 }
 
-/// Of one that waits, the job is remembered, so that it can be taken back. One that is up waits for
-/// nothing, though nobody told of the end of its job.
+/// Returns the anchors. Records the job of one that waits, so that it can be cancelled; drops that
+/// of one that is up, as the job's end may not have been reported.
 Manager::Anchors Manager::take_anchors(sd_bus_message* message)
 {
     Anchors anchors;

@@ -18,19 +18,19 @@ struct Addresses {
     std::string direct = "/run/systemd/private";
 };
 
-/// PID 1: what becomes of units, and asking it to start and stop them. Over the system bus; before
-/// there is one, and on a machine without, over /run/systemd/private, which systemd keeps for its
-/// own tools. As soon as the bus is there, over that.
+/// The connection to PID 1: reports the states of units, and starts and stops them. It uses the
+/// system bus; before there is one, and on a machine without, /run/systemd/private, which systemd
+/// keeps for its own tools. It changes to the bus as soon as that is there.
 class Manager final : public Orders {
 public:
     struct Events {
-        /// Connected, anew: what was asked before may have got no answer.
+        /// Called after each connect: earlier requests may have got no reply.
         std::function<void()> on_connected;
         std::function<void(const std::string& unit, const UnitState&)> on_unit;
-        /// A job of a watched unit has ended.
+        /// Called when a job of a watched unit has ended.
         std::function<void(const std::string& unit, uint32_t job, const std::string& result)>
             on_job;
-        /// A job of an anchor or a keeper has ended that was not asked for over this connection.
+        /// Called when a job of an anchor or a keeper ended that this connection did not request.
         std::function<void(const std::string& anchor)> on_anchor_job;
         std::function<void(const Error&)> on_trouble;
     };
@@ -55,9 +55,9 @@ private:
     struct Watch {
         size_t watchers = 0;   ///< calls of watch() without an unwatch() yet
         std::string id = {};   ///< its own name, if it is watched by an alias
-        bool is_asked = false; ///< the state is on its way
-        bool is_stale = false; ///< and something changed since it was asked for
-        bool is_lost = false;  ///< the last question for it failed
+        bool is_asked = false; ///< the state was requested
+        bool is_stale = false; ///< and something changed since that request
+        bool is_lost = false;  ///< the last request for it failed
     };
     /// An anchor whose job has not ended.
     struct Pending {
@@ -101,12 +101,12 @@ private:
     std::map<std::string, Watch> watches_;
     std::multimap<std::string, std::string> aliases_; ///< what is watched, by its own name
     std::map<std::string, Pending> pending_;
-    /// Ended inside of their own callbacks, which must not go before they return.
+    /// Ended inside of their own callbacks: destroyed only after these have returned.
     std::vector<Subscription> spent_;
     EventSource sweep_;
     EventSource retry_;
     EventSource impatience_;
-    EventSource lost_; ///< states are to be asked for again
+    EventSource lost_; ///< requests lost states again
     std::chrono::microseconds lost_pause_ = {};
     bool is_absence_told_ = false; ///< the journal knows that there is no way to PID 1
 };

@@ -6,10 +6,10 @@
 
 namespace rdmad::systemd {
 
-/// What PID 1 says of a unit (org.freedesktop.systemd1.Unit). Times are microseconds of
+/// A unit's state in PID 1 (org.freedesktop.systemd1.Unit). Times are microseconds of
 /// CLOCK_MONOTONIC, 0: never in this boot.
 struct UnitState {
-    std::string id = {};           ///< its own name, where it is asked for by an alias
+    std::string id = {};           ///< its own name, where it is watched by an alias
     std::string load_state = {};   ///< loaded, not-found, masked, ...
     std::string active_state = {}; ///< active, inactive, failed, activating, ...
     std::string sub_state = {};    ///< of a service: running, auto-restart, ...
@@ -24,7 +24,7 @@ struct UnitState {
         return active_state == "active" || active_state == "activating" ||
                active_state == "reloading" || active_state == "refreshing";
     }
-    /// It is about to be up; one that only waits to be tried again is not.
+    /// Returns true if it is about to be up, and does not only wait for a restart.
     [[nodiscard]] bool is_starting() const
     {
         return active_state == "activating" && !sub_state.starts_with("auto-restart");
@@ -33,7 +33,7 @@ struct UnitState {
     {
         return active_state == "inactive" || active_state == "failed";
     }
-    /// When it began to go down: of one that was stopped before it was active, the last change.
+    /// Returns when it began to go down: the last change if it was stopped before it was active.
     [[nodiscard]] uint64_t went_down() const
     {
         return active_exit >= inactive_exit ? active_exit : state_change;
