@@ -13,9 +13,9 @@ bool is_below(std::string_view path, std::string_view ancestor)
            path[ancestor.size()] == '/';
 }
 
-// what is over may be told of before udev tells that the device went
+// an end may be reported before udev reports that the device went
 constexpr Time longest_lag = 3 * second;
-// some errors are told of for which no driver has a remedy
+// some errors are reported for which no driver has a remedy
 constexpr Time longest_attempt = 120 * second;
 
 bool is_within(const std::optional<Time>& told, Time span, Time went)
@@ -23,7 +23,7 @@ bool is_within(const std::optional<Time>& told, Time span, Time went)
     return told && went <= *told + span;
 }
 
-/// ERROR_EVENT of pci_uevent_ers(), drivers/pci/pci-driver.c.
+/// Adds ERROR_EVENT of pci_uevent_ers(), drivers/pci/pci-driver.c.
 bool add_recovery(Evidence& evidence, const std::string& error_event)
 {
     if (error_event == "BEGIN_RECOVERY")

@@ -19,8 +19,8 @@ Functions::News Functions::learn(const nldev::DevlinkNotice& notice)
 Functions::News Functions::learn_reloads(const nldev::DevlinkNotice& notice)
 {
     const Reloads now = {*notice.reloads, notice.has_failed_to_reload};
-    // of one that was there before rdmad the first that is heard is a reload, if it counts any:
-    // that is when the kernel tells, beside the beginning, where it counts none
+    // the first notice of a function older than rdmad is of a reload, if it counts any: the kernel
+    // sends one then, and at the beginning, when the count is 0
     const auto before = std::exchange(reloads_[notice.device], now);
     const bool is_reload = now.count > before.count || (now.has_failed && !before.has_failed);
     return is_reload ? News::reloaded : News::none;

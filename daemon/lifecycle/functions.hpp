@@ -7,8 +7,8 @@
 
 namespace rdmad::lifecycle {
 
-/// What is known of functions by devlink: it counts reloads, and repeats that with whatever else is
-/// new. Pure.
+/// The state of functions by devlink: it counts reloads, and repeats the count with whatever else
+/// is new. Pure.
 class Functions {
 public:
     enum class News {

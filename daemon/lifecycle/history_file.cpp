@@ -18,7 +18,7 @@ constexpr int version = 1;
 // more than any window can hold
 constexpr size_t max_returns = 1024;
 
-/// An enumeration by the names of its values.
+/// Reads an enumeration by the names of its values.
 template <typename Enum>
 void read_name(const Json& object, const char* key, Enum last, Enum& target)
 {
@@ -39,7 +39,7 @@ void read_returns(const Json& object, std::vector<Time>& returns)
             returns.push_back(time.get<Time>());
 }
 
-/// Each key that is as it stands; one list for both ways.
+/// Visits each key that is stored as it is; one list for both ways.
 template <typename History, typename Visit>
 void each_key(History& history, Visit visit)
 {

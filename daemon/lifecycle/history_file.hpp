@@ -9,7 +9,7 @@
 #include <string_view>
 #include <vector>
 
-// /run/rdmad/devices/N: what is remembered of a device that first had index N.
+// /run/rdmad/devices/N: the record of a device that first had index N.
 
 namespace rdmad::lifecycle {
 
@@ -20,7 +20,7 @@ struct Blinks {
     uint32_t count = 0;                           ///< of the node with most
 };
 
-/// Who a device is, and its life.
+/// The record of a device: who it is, and its life.
 struct History {
     uint32_t id = 0; ///< index of its first appearance in this boot
     uint64_t node_guid = 0;
@@ -32,13 +32,13 @@ struct History {
     // what follows is not in the file
     Evidence evidence = {}; ///< of the last appearance
     Blinks blinks = {};     ///< of the last appearance
-    /// Of one that is being removed, those that were found; none: nobody has looked.
+    /// Those found while it is being removed; nullopt: nobody has looked.
     std::optional<std::vector<Holder>> holders = {};
     bool is_confirmed = true; ///< this rdmad has seen it; not: what an earlier one wrote down
 };
 
 [[nodiscard]] std::string format_history(const History& history);
-/// EBADMSG: no such record, or of another version.
+/// Fails with EBADMSG if it is no such record, or of another version.
 [[nodiscard]] Result<History> parse_history(std::string_view text);
 
 class Histories {

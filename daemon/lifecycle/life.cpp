@@ -9,7 +9,7 @@ namespace rdmad::lifecycle {
 
 namespace {
 
-/// A life that is being changed, and what is to be told of that.
+/// A life that is being changed, and the changes to report.
 class Walk {
 public:
     Walk(Life life, const Settings& settings) : life_(std::move(life)), settings_(settings) {}
@@ -79,7 +79,7 @@ Time grace_end(const Life& life, const Settings& settings)
     return life.went + (is_recovery ? settings.grace_recovery : settings.grace);
 }
 
-/// Of the state alone.
+/// Returns the deadline of the state alone.
 std::optional<Time> state_deadline(const Life& life, const Settings& settings)
 {
     switch (life.state) {
@@ -156,7 +156,7 @@ void Walk::count_return(Time now)
         life_.holds = 0;
 }
 
-/// Each return while it is held begins the wait anew, and only one after it makes the wait longer.
+/// Holds the device: a return during a hold restarts the wait, and only one after it lengthens it.
 void Walk::hold(Time now)
 {
     const bool was_held = life_.held_until.has_value();
@@ -204,7 +204,7 @@ void Walk::touch(Time now)
     life_.active = now;
 }
 
-/// It has to settle anew, as after any return.
+/// Counts an unseen return; the device settles anew, as after any.
 void Walk::blink(Time now)
 {
     touch(now);
@@ -213,7 +213,7 @@ void Walk::blink(Time now)
     count_return(now);
 }
 
-/// What the device has to be ready for.
+/// Sets what a ready device needs.
 void Walk::set(bool& condition, bool value, Time now)
 {
     if (std::exchange(condition, value) == value)
@@ -244,7 +244,7 @@ void Walk::learn_cause(Cause cause)
         life_.cause = cause;
 }
 
-/// Of what is away, or has just come back; a reload that ended no appearance is nothing to us.
+/// Blames a reload if the device is away or has just come back; one that ended nothing is ignored.
 void Walk::learn_of_reload(Time now)
 {
     const bool is_open = life_.cause == Cause::reset || life_.cause == Cause::unknown;

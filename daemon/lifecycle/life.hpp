@@ -47,10 +47,10 @@ struct Settings {
     Time grace = 30 * second;
     Time grace_recovery = 120 * second; ///< while an error recovery is under way
     Time blocked_after = 5 * second;
-    Time inhibit_delay = 30 * second; ///< for which inhibitors of a removal are waited for
-    Time evidence = 3 * second;       ///< within which udev tells of what a device hung on
-    Time reload = 10 * second;        ///< of its driver, told of within that after the return
-    uint32_t flap_limit = 3;          ///< returns within the window that hold it; 0: none do
+    Time inhibit_delay = 30 * second; ///< a removal waits for its inhibitors that long
+    Time evidence = 3 * second;       ///< within which udev reports what a device hung on
+    Time reload = 10 * second; ///< a reload of its driver is reported within that after the return
+    uint32_t flap_limit = 3;   ///< returns within the window that hold it; 0: none do
     Time flap_window = 600 * second;
     Time hold_first = 30 * second;
     Time hold_last = 600 * second;
@@ -65,11 +65,11 @@ struct Life {
     Time went = 0;                  ///< when the last appearance ended
     Cause cause = {};               ///< of that end
     bool has_ports = false;         ///< they can be used
-    bool is_recovering = false;     ///< PCI tells of an error recovery
+    bool is_recovering = false;     ///< PCI reported an error recovery
     bool is_degraded = false;       ///< ready, as the deadline has passed
     bool is_blocked = false;        ///< somebody holds what is being removed
     bool is_prepared = false;       ///< for its removal, by an administrator
-    bool is_judged = true;          ///< why it went is not to be learnt any more
+    bool is_judged = true;          ///< the cause of its end is final
     bool is_accepted = true;        ///< not: it replaced another, and no administrator has said yes
     std::vector<Time> returns = {}; ///< those within the window
     std::optional<Time> held_until = {}; ///< too many of them
@@ -102,12 +102,12 @@ struct Event {
     Cause cause = Cause::unknown;
 };
 
-/// What is told of: another state, or something beside it that began or ended.
+/// A change to report: another state, or something beside it that began or ended.
 struct Change {
     enum class Kind {
         state,
         went,      ///< and why is known, as far as it will be
-        explained, ///< what was a reset for all that was known had a better reason
+        explained, ///< what seemed to be a reset had a better reason
         degraded,
         blocked,
         held,
@@ -127,22 +127,22 @@ struct Step {
     std::vector<Change> changes;
 };
 
-/// What is due by now comes first, in its order, each at its own time: so it does not matter how
-/// often it is asked.
+/// Applies what is due by now, in its order and each at its own time, then the event: so it does
+/// not matter how often it is called.
 [[nodiscard]] Step step(Life life, const Event& event, const Settings& settings, Time now);
 
-/// When time alone changes something next.
+/// Returns when time alone changes something next.
 [[nodiscard]] std::optional<Time> next_deadline(const Life& life, const Settings& settings);
 
 [[nodiscard]] bool is_present(const Life& life);
-/// What lives with the device may be started.
+/// Returns true if what lives with the device may be started.
 [[nodiscard]] bool may_start(const Life& life);
-/// What wants a device that is ready may be started.
+/// Returns true if what wants a device that is ready may be started.
 [[nodiscard]] bool is_ready(const Life& life);
 
 [[nodiscard]] std::string_view to_string(Change::Kind kind);
 [[nodiscard]] std::string_view to_string(State state);
-/// "hot unplug"
+/// Returns "hot unplug".
 [[nodiscard]] std::string_view to_string(Cause cause);
 
 } // namespace rdmad::lifecycle

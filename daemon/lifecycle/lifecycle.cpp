@@ -18,7 +18,7 @@ bool has_usable_port(const Device& device)
                        [](const Port& port) { return port.is_ready(); });
 }
 
-/// Of the device, or of one of its nodes, which are beside it; empty: udev has told of none.
+/// Returns the path of the device or of a node, which is beside it; empty if udev reported none.
 std::string syspath_of(const Device& device)
 {
     if (!device.syspath.empty())
@@ -37,7 +37,7 @@ std::string above(const std::string& path)
     return path.substr(0, path.rfind('/'));
 }
 
-/// Below /sys, that in which ".../infiniband/mlx5_0", or another class with a node of it, is.
+/// Returns the folder, below /sys, of ".../infiniband/mlx5_0", or of another class with its node.
 std::string folder_of(const std::string& syspath)
 {
     constexpr std::string_view root = "/sys/";
@@ -51,7 +51,7 @@ Cause cause_of(Kinship kinship)
     return kinship == Kinship::moved ? Cause::moved : Cause::unknown;
 }
 
-/// When it was touched last says nothing that would have to be remembered.
+/// Returns true if more has changed than when it was last touched.
 bool is_worth_writing(Life before, const Life& now)
 {
     before.active = now.active;
@@ -101,7 +101,7 @@ void Lifecycle::on_device(const DeviceChange& change)
         return;
     }
     if (!history || !is_present(history->life) || history->life.state == State::removing) {
-        // before that it is not known where it sits, and so not whom it was
+        // before that its place is unknown, and so whom it was
         if (!syspath_of(device).empty())
             begin(device);
         return;
@@ -119,7 +119,7 @@ void Lifecycle::reconcile(const std::set<uint32_t>& unknown)
             end_unseen(history);
 }
 
-/// Of the appearance that an earlier rdmad saw; what udev told of its end is over.
+/// Ends an appearance that an earlier rdmad saw; udev will not report its end any more.
 void Lifecycle::end_unseen(History& history)
 {
     history.is_confirmed = true;
@@ -150,7 +150,7 @@ void Lifecycle::begin(const Device& device)
     update(*history, device);
 }
 
-/// One that takes another's place goes on with its life; the other may come back elsewhere.
+/// Adds a device. It goes on with the life of one that it replaced, which may come back elsewhere.
 History* Lifecycle::add_history(uint32_t index, const History* predecessor)
 {
     auto life = predecessor ? predecessor->life : Life();
@@ -161,7 +161,7 @@ History* Lifecycle::add_history(uint32_t index, const History* predecessor)
     return &history;
 }
 
-/// What the device was before, if it was here: rather by its GUID than by its place.
+/// Returns which known device it was before, if any: rather by its GUID than by its place.
 std::pair<History*, Kinship> Lifecycle::ancestor_of(const Device& device)
 {
     if (auto* history = find_mutable(device.index))
@@ -196,8 +196,8 @@ void Lifecycle::update(History& history, const Device& device)
         happen(history, {.kind = Kind::named});
 }
 
-/// What a device hangs on: in sysfs a node above ".../infiniband/mlx5_0", or above the auxiliary
-/// device there.
+/// Returns what a device hangs on: in sysfs a node above ".../infiniband/mlx5_0", or above the
+/// auxiliary device there.
 std::string Lifecycle::hardware_of(const std::string& syspath) const
 {
     const auto parent = folder_of(syspath);
@@ -212,8 +212,8 @@ void Lifecycle::look_at_hardware(History& history) const
         history.evidence.was_bus_removed = true;
 }
 
-/// The kernel refuses to tell of a device from the moment it begins to remove it; until whoever
-/// holds it has let go, it stays in sysfs.
+/// Begins a removal, and ends it if sysfs lacks the device. The kernel refuses to describe a device
+/// from its begin on; in sysfs it stays until its holders have let go.
 void Lifecycle::end(History& history)
 {
     happen(history, {.kind = Kind::removing});
@@ -235,8 +235,8 @@ bool Lifecycle::is_in_sysfs(const History& history) const
            (folder.empty() || root_.contains(folder + "/infiniband/" + history.name));
 }
 
-/// By the time that udev comes to a node that went, the device may be there again, and is taken for
-/// what it was: a storm of returns is faster than udev. True for the first node to be back.
+/// Returns true for the first node to be back. When udev handles a node that went, the device may
+/// be there again, and be taken for what it was: a storm of returns is faster than udev.
 bool Lifecycle::has_blinked(History& history, const UdevEvent& event)
 {
     const bool is_there = is_present(history.life) && history.life.state != State::removing;
@@ -284,7 +284,7 @@ void Lifecycle::on_devlink(const nldev::DevlinkNotice& notice)
             learn(history, news);
 }
 
-/// That a function was reloaded is told when its device is back, as a rule.
+/// Takes devlink's news. As a rule, it reports a reload when the device is back.
 void Lifecycle::learn(History& history, Functions::News news)
 {
     const auto before = history.life.cause;
@@ -307,7 +307,7 @@ void Lifecycle::judge(History& history)
 void Lifecycle::pass_time()
 {
     for (auto& [id, history] : histories_) {
-        // in case that udev did not tell
+        // in case that udev did not report it
         if (history.life.state == State::removing && !is_in_sysfs(history))
             go(history);
         else if (!history.life.is_judged)
@@ -436,7 +436,7 @@ Obstacle Lifecycle::obstacle(uint32_t index, const Wishes& wishes) const
     if (wishes.accepted && !life.is_accepted)
         return {history->name + " is in place of another device; rdmactl accept " + history->name +
                 " if that is right"};
-    // while none of its ports can be used, that is what is waited for
+    // while none of its ports can be used, the unit waits for that
     const bool settles = wishes.ready && life.has_ports && !lifecycle::is_ready(life);
     if (may_start(life))
         return settles ? Obstacle{history->name + " has yet to settle", true} : Obstacle();

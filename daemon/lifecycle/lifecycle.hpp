@@ -11,32 +11,31 @@
 
 namespace rdmad::lifecycle {
 
-/// The lives of all devices: what the inventory, udev and time tell becomes steps of a life, and is
-/// remembered in /run/rdmad/devices, over restarts of rdmad, too.
+/// The lives of all devices: turns what the inventory, udev and time report into steps of a life,
+/// and records them in /run/rdmad/devices, over restarts of rdmad, too.
 class Lifecycle {
 public:
     struct Events {
         std::function<void(const History&, const Change&)> on_change;
-        /// Another moment may be the next that counts.
+        /// Called when next_deadline() may have changed.
         std::function<void()> on_plan;
         std::function<void(const Error&)> on_trouble;
     };
     using Clock = std::function<Time()>;
 
-    /// root (/sys) must outlive it. What an earlier rdmad remembered is read.
+    /// Reads the records of an earlier rdmad. root (/sys) must outlive it.
     Lifecycle(const sysfs::Directory& root, Histories records, Settings settings, Clock clock,
               Events events);
 
-    /// After on_device() was told of all that is there: what an earlier rdmad saw and is not among
-    /// that went. Of unknown it is not known whether they are there: call again for these.
+    /// Ends what an earlier rdmad saw and on_device() did not report; call it after on_device() has
+    /// reported all. Skips unknown, which may be there: call it again for these.
     void reconcile(const std::set<uint32_t>& unknown = {});
     void on_device(const DeviceChange& change);
-    /// Of a device, its node, or of anything that it may hang on.
+    /// Handles an event of a device, its node, or anything that it may hang on.
     void on_udev(const UdevEvent& event);
     void on_devlink(const nldev::DevlinkNotice& notice);
     void pass_time();
-    /// Of all devices that somebody keeps from being removed: who. That is told once they are
-    /// blocked.
+    /// Records who keeps devices from being removed. Reports them once a device is blocked.
     void on_holders(const std::vector<Holder>& all);
     /// Writes down what has changed, and what could not be written before: not before what follows
     /// from it has been done.
@@ -48,31 +47,31 @@ public:
     }
     [[nodiscard]] std::optional<Time> next_deadline() const;
 
-    /// Devices that settle and whose ports cannot be used yet: the kernel does not tell when one
-    /// can, so they are to be looked at each second. That ends by itself.
+    /// Returns the devices that settle and whose ports cannot be used yet: the kernel does not
+    /// report when one can, so look at them each second. That ends by itself.
     [[nodiscard]] std::set<uint32_t> awaited() const;
 
-    /// Devices that the kernel removes, by the index of their last appearance.
+    /// Returns the devices that the kernel is removing.
     [[nodiscard]] std::vector<const History*> removing() const;
     [[nodiscard]] bool is_removing(uint32_t index) const;
 
-    /// None: never heard of.
+    /// Returns null if it was never seen.
     [[nodiscard]] const History* find(uint32_t index) const;
-    /// What a unit asks of a device beyond that it is there.
+    /// The demands of a unit on a device, beyond that it is there.
     struct Wishes {
         bool ready = false;    ///< it has settled
         bool accepted = false; ///< an administrator has said yes to it, if it replaced another
     };
-    /// Why what lives with the device may not start.
+    /// Returns why what lives with the device may not start.
     [[nodiscard]] Obstacle obstacle(uint32_t index, const Wishes& wishes) const;
-    /// Whether what wants the device to be ready may start.
+    /// Returns true if what wants the device to be ready may start.
     [[nodiscard]] bool is_ready(uint32_t index) const;
-    /// Ends a hold, and forgets the returns that led to it. False: there is no such device.
+    /// Ends a hold, and forgets the returns that led to it. Returns false if no such device exists.
     bool release(uint32_t index);
-    /// It is right that the device is in the place of another. False: there is no such device.
+    /// Accepts the device in the place of another. Returns false if there is no such device.
     bool accept(uint32_t index);
-    /// Its removal is prepared: nothing is started with it, until resume() or its return. False:
-    /// there is no such device.
+    /// Prepares its removal: nothing is started with it, until resume() or its return. Returns
+    /// false if there is no such device.
     bool drain(uint32_t index);
     bool resume(uint32_t index);
 

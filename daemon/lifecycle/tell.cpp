@@ -21,7 +21,7 @@ log::Fields fields_of(const History& history, const Change& change)
             {log::field::returns, std::to_string(life.returns.size())}};
 }
 
-/// "2.3 s"
+/// Returns "2.3 s".
 std::string seconds(Time span)
 {
     const auto tenths = span / (second / 10);
@@ -49,7 +49,7 @@ std::string return_text(const History& history)
     }
 }
 
-/// Each unit that uses it shows that in its own journal.
+/// Logs the holders; each unit among them shows that in its own journal.
 void tell_holders(const History& history, log::Fields fields)
 {
     if (!history.holders)

@@ -5,7 +5,7 @@
 
 namespace rdmad::lifecycle {
 
-/// What the journal gets of a change; nothing of those that nobody has to know.
+/// Logs a change, unless nobody has to know of it.
 void tell(const History& history, const Change& change);
 
 } // namespace rdmad::lifecycle
