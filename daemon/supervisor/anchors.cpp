@@ -96,16 +96,16 @@ bool Anchors::end(const std::string& anchor)
     return false;
 }
 
-/// Of one that is up it is the end, of one that was taken over while it started either, and of one
-/// that could not be made most likely that of an earlier one of its name. If its node is there,
-/// another one is made. When a device goes, all its anchors end, and no unit is looked at for them.
+/// Handles the end of an anchor that is up, the start or end of one taken over while it started,
+/// or, for a failed one, most likely the end of an earlier one of its name. Makes another if its
+/// node is there. When a device goes, all its anchors end, and no unit is looked at for them.
 void Anchors::on_job(const std::string& anchor)
 {
     for (const auto& [unit, tied] : units_)
         if (tied.is_kept && systemd::keeper_name(unit) == anchor)
             return note_failure();
     (void)end(anchor);
-    // no unit has it yet of what PID 1 said
+    // PID 1 listed it, and no unit has claimed it yet
     if (unclaimed_.contains(anchor))
         return note_failure();
     const auto parts = systemd::parse_anchor_name(anchor);
@@ -233,7 +233,7 @@ void Anchors::take_outcome(const std::string& unit, const std::string& anchor, c
         return;
     const auto entry = found->second.anchors.find(anchor);
     if (entry == found->second.anchors.end()) {
-        // PID 1 said before that it starts, and the unit is to be tied anew
+        // PID 1 listed it as starting, and the unit is to be tied anew
         if (const auto known = unclaimed_.find(anchor); known != unclaimed_.end() && outcome)
             known->second = true;
         else if (known != unclaimed_.end())
@@ -254,7 +254,7 @@ void Anchors::take_outcome(const std::string& unit, const std::string& anchor, c
         (void)end(anchor);
     if (outcome)
         told_.erase(anchor);
-    // if the device went meanwhile, that is no trouble
+    // if the device went meanwhile, that is not worth a warning
     else if (inventory_.has_node(member.index, member.node) && told_.insert(anchor).second)
         log::warning(log::id::anchor_failed,
                      unit + " is not tied to " + describe(member) + ": " +
@@ -290,8 +290,8 @@ void Anchors::release(const std::string& unit)
     units_.erase(found);
 }
 
-/// Takes away what is not wanted any more. Of a node that is gone PID 1 does that, unless the
-/// anchor still waits for it.
+/// Drops the anchors that are not wanted any more. PID 1 itself stops those whose node is gone,
+/// unless they still wait for it.
 void Anchors::untie(const std::string& unit, Tied& tied, const std::set<std::string>& wanted)
 {
     std::set<std::string> groups;
@@ -316,9 +316,9 @@ void Anchors::untie(const std::string& unit, Tied& tied, const std::set<std::str
     });
 }
 
-/// Where the node has gone, PID 1 is about to stop anchor and unit, and would forget the unit if it
-/// lost the anchor before, however far udev is behind. One that PID 1 has at the next look, too,
-/// after udev was done with a later node of that name, was made too late: it stands on that node.
+/// Keeps an anchor whose node has gone: PID 1 is about to stop it and the unit, and would forget
+/// the unit without it, however far udev is behind. One that PID 1 still has after udev was done
+/// with a later node of that name was made too late: it stands on that node, and goes.
 void Anchors::drop_foreign()
 {
     if (unclaimed_.empty())

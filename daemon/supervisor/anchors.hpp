@@ -11,19 +11,19 @@
 
 namespace rdmad {
 
-/// The anchors that tie units to nodes in PID 1 (systemd::Anchor): those that are wanted are made,
-/// the others go. They outlive rdmad; what PID 1 has is asked for once, and taken over.
+/// The anchors that tie units to nodes in PID 1 (systemd::Anchor): makes those that are wanted, and
+/// drops the others. They outlive rdmad: it asks PID 1 once for those that exist.
 class Anchors {
 public:
     enum class State { starting, up, failed };
     struct Events {
-        /// The unit's anchors are not what they were.
+        /// Called when the unit's anchors have changed.
         std::function<void(const std::string& unit)> on_changed;
-        /// PID 1 has said what it has: every unit is to be tied anew.
+        /// Called when PID 1 has listed its anchors: every unit is to be tied anew.
         std::function<void(const systemd::Orders::Anchors&)> on_known;
-        /// Or that it would not say it.
+        /// Called when has_failed() is true.
         std::function<void()> on_failed;
-        /// PID 1 has stopped all anchors of the unit whose nodes went, and the unit before them.
+        /// PID 1 stopped all anchors of the unit whose nodes went, and the unit before them.
         std::function<void(const std::string& unit)> on_ended;
     };
 
@@ -40,19 +40,19 @@ public:
     {
         manager_ = manager;
     }
-    /// Asks PID 1 what it has. Until it has answered, nothing may be tied.
+    /// Asks PID 1 for its anchors. Nothing may be tied before the reply.
     void ask();
     [[nodiscard]] bool is_known() const
     {
         return is_known_;
     }
-    /// Some anchor or keeper could not be made, was stopped, or ended its start: retry() asks.
+    /// Returns true if an anchor or keeper failed, was stopped, or ended its start: retry() asks.
     [[nodiscard]] bool has_failed() const
     {
         return is_look_due_ || is_refused_;
     }
     void retry();
-    /// Asks PID 1 again what it has, if it stays like this.
+    /// Lets the next retry() ask PID 1 again for its anchors.
     void doubt()
     {
         note_failure();
@@ -60,26 +60,26 @@ public:
 
     /// Ties the unit to these and to nothing else.
     void tie(const std::string& unit, const std::vector<Member>& members);
-    /// Some job of it has ended that this class did not ask for.
+    /// Handles the end of a job of the anchor that this class did not request.
     void on_job(const std::string& anchor);
-    /// Nodes of the unit have gone, and may be there again before it is tied anew.
+    /// Forgets the anchors whose nodes went, and may be there again before the unit is tied anew.
     void forget_gone(const std::string& unit);
-    /// An anchor of a node that went is there: PID 1 has yet to hear of that.
+    /// Records that PID 1 has yet to stop an anchor whose node went.
     void expect_end(const std::string& unit, const std::string& anchor);
     /// Returns true if PID 1 has yet to stop an anchor of a node that went, and the unit with it.
     [[nodiscard]] bool is_ending(const std::string& unit) const
     {
         return ending_.contains(unit);
     }
-    /// The unit is not bound any more, and keeps running.
+    /// Drops the anchors of a unit that is not bound any more, and keeps running.
     void release(const std::string& unit);
-    /// Takes away what PID 1 had, and nobody has claimed by tie() since.
+    /// Drops the anchors that PID 1 had, and that no tie() has claimed since.
     void drop_foreign();
 
     [[nodiscard]] std::string name(const std::string& unit, const Member& member) const;
     /// Returns how many units have an anchor.
     [[nodiscard]] size_t tied_count() const;
-    /// failed: there is none.
+    /// Returns failed if there is none.
     [[nodiscard]] State state(const std::string& unit, const Member& member) const;
 
 private:
@@ -88,7 +88,7 @@ private:
         uint32_t index = 0;
         std::string node = {};
         std::optional<std::string> group = {};
-        bool has_ended = false; ///< PID 1 has heard that the node went, and rdmad has not yet
+        bool has_ended = false; ///< PID 1 knows that the node went, and rdmad does not yet
     };
     struct Tied {
         std::map<std::string, Entry> anchors = {}; ///< by name
@@ -122,8 +122,8 @@ private:
     bool is_unnoted_ = false;      ///< the journal knows that some removal will not be noted
     std::map<std::string, Tied> units_;
     std::map<std::string, std::set<std::string>> ending_; ///< by unit, names of anchors
-    std::set<std::string> outlived_; ///< anchors that were there at the last look, and no node
-    std::set<std::string> told_;     ///< anchors that could not be made, which the journal knows
+    std::set<std::string> outlived_;     ///< anchors that were there at the last look, and no node
+    std::set<std::string> told_;         ///< anchors that could not be made, which was logged
     systemd::Orders::Anchors unclaimed_; ///< what PID 1 has, and nobody wanted yet
 };
 

@@ -9,19 +9,19 @@
 
 namespace rdmad {
 
-/// When the nodes went that units are tied to: by udev's notes and by what rdmad saw, of which
-/// either may come first.
+/// The times when nodes went that units are tied to: by udev's notes and by what rdmad saw, of
+/// which either may come first.
 class Departures {
 public:
-    /// What an earlier rdmad had noted is there.
+    /// Takes over the notes of an earlier rdmad.
     explicit Departures(Removals removals);
 
-    /// Something is tied to a node that is there: what was known of its name is of another one.
-    /// Fails if udev cannot note when it goes; the next call tries again.
+    /// Has udev note when a node goes that something is tied to; what was known of its name is of
+    /// another one. Fails if udev cannot note it; the next call retries.
     [[nodiscard]] Result<void> expect(uint32_t index, const std::string& node);
-    /// The node is gone; the first time counts.
+    /// Records when the node went; the first time counts.
     void see(uint32_t index, const std::string& node, uint64_t now);
-    /// CLOCK_MONOTONIC in microseconds; 0: nobody knows.
+    /// Returns CLOCK_MONOTONIC in microseconds; 0 if nobody knows.
     [[nodiscard]] uint64_t when(uint32_t index, const std::string& node) const;
     /// Forgets what is known of any other device.
     void keep_only(const std::set<uint32_t>& indexes);

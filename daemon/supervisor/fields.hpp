@@ -6,7 +6,7 @@
 
 namespace rdmad {
 
-/// What the journal gets of a message about a unit and its port.
+/// Returns the journal fields of a message about a unit and its port.
 [[nodiscard]] inline log::Fields fields_of(const std::string& unit, const Member& member)
 {
     return {{log::field::unit, unit},

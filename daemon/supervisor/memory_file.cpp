@@ -15,13 +15,13 @@ namespace {
 using Json = nlohmann::json;
 
 constexpr int version = 1;
-// more than a unit that is bound to all devices that there can be (256) fills
+// more than the record of a unit bound to all possible devices (256)
 constexpr size_t max_size = 4 << 20;
 constexpr std::array causes = {Stop::Cause::unplug,    Stop::Cause::prepare,
                                Stop::Cause::failure,   Stop::Cause::dependency,
                                Stop::Cause::condition, Stop::Cause::other};
 
-// Each key that is as it stands; one list for both ways.
+// Visits each key that is stored as it is; one list for both ways.
 
 template <typename Member, typename Visit>
 void each_key_of_member(Member& member, Visit visit)

@@ -7,8 +7,8 @@
 #include <string_view>
 #include <vector>
 
-// What rdmad remembers of a unit, as a file below /run/rdmad/units: JSON, replaced in one step,
-// with a version. Format and parse are pure.
+// The record of a unit, as a file below /run/rdmad/units: JSON, replaced in one step, with a
+// version. Format and parse are pure.
 
 namespace rdmad {
 
@@ -20,7 +20,7 @@ struct UnitRecord {
 };
 
 [[nodiscard]] std::string format_record(const std::string& unit, const UnitRecord& record);
-/// EBADMSG: it is none, or of another version.
+/// Fails with EBADMSG if it is none, or of another version.
 [[nodiscard]] Result<UnitRecord> parse_record(std::string_view text);
 
 /// The files. directory: /run/rdmad/units.
@@ -28,9 +28,9 @@ class UnitRecords {
 public:
     explicit UnitRecords(std::string directory) : directory_(std::move(directory)) {}
 
-    /// An empty record if there is none.
+    /// Returns an empty record if there is none.
     [[nodiscard]] Result<UnitRecord> read(const std::string& unit) const;
-    /// The units that there are records of.
+    /// Returns the units that have a record.
     [[nodiscard]] std::vector<std::string> names() const;
     [[nodiscard]] Result<void> write(const std::string& unit, const UnitRecord& record) const;
 

@@ -10,21 +10,21 @@
 
 namespace rdmad {
 
-/// When nodes went, as udev noted before PID 1 heard of it: rdma_id leaves a symbolic link
-/// /run/rdmad/bound/INDEX/NODE to the time, if rdmad made the directory. So the time is known even
-/// if rdmad is not there to see.
+/// The times when nodes went, as udev noted before PID 1 heard of it: rdma_id leaves a symbolic
+/// link /run/rdmad/bound/INDEX/NODE to the time, if rdmad made the directory. So the time is known
+/// even if rdmad does not run.
 class Removals {
 public:
-    /// directory: /run/rdmad/bound
+    /// Takes the directory, /run/rdmad/bound.
     explicit Removals(std::string directory) : directory_(std::move(directory)) {}
 
-    /// From now on removals of the device's nodes are noted.
+    /// Has udev note removals of the device's nodes from now on.
     [[nodiscard]] Result<void> expect(uint32_t index) const;
     void forget(uint32_t index) const;
     void forget(uint32_t index, const std::string& node) const;
-    /// The devices whose removals are noted.
+    /// Returns the devices whose removals are noted.
     [[nodiscard]] std::vector<uint32_t> expected() const;
-    /// CLOCK_MONOTONIC in microseconds.
+    /// Returns CLOCK_MONOTONIC in microseconds.
     [[nodiscard]] std::optional<uint64_t> when(uint32_t index, const std::string& node) const;
 
 private:

@@ -11,7 +11,7 @@ namespace rdmad {
 
 namespace {
 
-// of one unit for one preparation
+// requested of one unit for one preparation
 constexpr int max_stops = 3;
 
 bool has_specifier(const std::string& unit)
@@ -19,7 +19,7 @@ bool has_specifier(const std::string& unit)
     return unit.find('%') != std::string::npos;
 }
 
-/// Returns true if nobody knows whether PID 1 got the call: the next state of the unit tells.
+/// Returns true if PID 1 may or may not have got the call: the unit's next state shows it.
 bool is_lost_on_its_way(const Error& error)
 {
     return error.code == ETIMEDOUT || error.code == ECONNRESET;
@@ -118,8 +118,8 @@ void Supervisor::claim(uint32_t index, std::vector<Claim> claims, bool is_rename
     events_.on_work();
 }
 
-/// A port that is there does not match any more. A unit that is named by it is not bound then; if
-/// it is called after the old name of the device, it would serve the port beside the new one.
+/// Unbinds a unit that is named by its port, as the port does not match any more. A unit called
+/// after the old name of the device would serve the port beside the new one: it is marked.
 void Supervisor::release(const std::string& unit, const std::string& binding, bool is_renamed)
 {
     const auto found = units_.find(unit);
@@ -159,7 +159,7 @@ UnitRecord Supervisor::read_record(const std::string& unit) const
     return record.value_or(UnitRecord());
 }
 
-/// Units that the files name outright are bound before a port is there.
+/// Binds the units that the files name outright, before a port is there.
 void Supervisor::name_fixed_units()
 {
     for (const auto& file : bindings_.files())
@@ -168,8 +168,8 @@ void Supervisor::name_fixed_units()
                 bind(unit, file.name);
 }
 
-/// An instance whose port is away is bound by what it ran with, as long as the file still names it.
-/// One whose device was renamed while rdmad was away is not bound any more.
+/// Binds an instance whose port is away by its record, as long as the file still names it. Releases
+/// one whose device was renamed while rdmad did not run.
 void Supervisor::name_remembered_instances()
 {
     for (const auto& name : records_.names()) {
@@ -212,8 +212,8 @@ void Supervisor::mark(const std::string& unit)
     dirty_.insert(unit);
 }
 
-/// A node of which udev noted that it went may be there again, as another one. PID 1 has taken away
-/// its anchor then; or it will.
+/// Ends the members whose nodes went, by udev's notes, even if such a node is there again, as
+/// another one. PID 1 has stopped their anchors then; or it will.
 void Supervisor::on_anchors(const systemd::Orders::Anchors& existing)
 {
     for (auto& [name, unit] : units_) {
@@ -222,7 +222,7 @@ void Supervisor::on_anchors(const systemd::Orders::Anchors& existing)
                    departures_.when(member.index, member.node) != 0;
         });
         for (const auto& member : unit.record.members) {
-            // one that came up as an earlier rdmad ended is in no record
+            // an anchor that came up as an earlier rdmad ended is in no record
             const auto anchor = member.anchor.empty() ? anchors_.name(name, member) : member.anchor;
             if (existing.contains(anchor) && !is_unknown(member) &&
                 !inventory_.has_node(member.index, member.node))
@@ -235,8 +235,8 @@ void Supervisor::on_anchors(const systemd::Orders::Anchors& existing)
     events_.on_work();
 }
 
-/// A node of the unit went. PID 1 may hear of that later than rdmad, and stops the unit then: until
-/// it has, its state tells nothing of what the unit runs with now, and a start would be in vain.
+/// Expects PID 1 to stop the unit, as one of its nodes went: it may hear of that later than rdmad.
+/// Until then the unit's state does not show what it runs with, and a start would be in vain.
 void Supervisor::expect_end(const std::string& name, BoundUnit& unit)
 {
     unit.is_behind = manager_ != nullptr;
@@ -244,7 +244,7 @@ void Supervisor::expect_end(const std::string& name, BoundUnit& unit)
         manager_->refresh(name);
 }
 
-/// A unit that no file binds any more keeps running, and its record, should it be bound again.
+/// Releases a unit that no file binds; it keeps running, and its record for a later binding.
 void Supervisor::prune(const std::string& unit)
 {
     const auto found = units_.find(unit);
@@ -263,15 +263,15 @@ void Supervisor::prune(const std::string& unit)
 void Supervisor::on_connected()
 {
     for (auto& [name, unit] : units_) {
-        // what was told over an earlier connection may be over
+        // what was reported over an earlier connection may be over
         unit.state.reset();
         manager_->refresh(name);
     }
     anchors_.ask();
 }
 
-/// Whether a start that was asked for by an earlier rdmad, or over an earlier connection, is on its
-/// way, nobody knows: it is asked for once more.
+/// Forgets the jobs that an earlier rdmad or connection requested: nobody knows whether they are on
+/// their way, so they are requested once more.
 void Supervisor::forget_asked(BoundUnit& unit)
 {
     unit.start = unit.stop = {};
@@ -297,7 +297,7 @@ void Supervisor::on_unit(const std::string& unit, const systemd::UnitState& stat
         found->second.job_result = std::move(result);
     if (is_first)
         forget_asked(found->second);
-    // what any port will do for stops after its anchor has, for its group
+    // a unit that any port will do for stops after its anchor has, for its group
     const bool may_stop = anchors_.is_ending(unit) || (state.is_up() && state.has_job);
     found->second.is_behind = found->second.is_behind && may_stop;
     mark(unit);
@@ -412,8 +412,8 @@ void Supervisor::judge_unit(const std::string& name, BoundUnit& unit)
 
 // -- one stage after the other --------------------------------------------------------------------
 
-/// What stands first in the order of starts is judged first, so that the rest knows whether it
-/// comes.
+/// Returns the units in the order of starts: the first are judged first, so that the rest knows
+/// whether they come.
 std::vector<std::string> Supervisor::in_order(const std::set<std::string>& units) const
 {
     std::vector<std::string> ordered(units.begin(), units.end());
@@ -426,7 +426,7 @@ std::vector<std::string> Supervisor::in_order(const std::set<std::string>& units
     return ordered;
 }
 
-/// The first that one of its files says.
+/// Returns the first stage that one of its files says.
 config::Stage Supervisor::stage_of(const BoundUnit& unit) const
 {
     auto stage = config::Stage();
@@ -436,7 +436,7 @@ config::Stage Supervisor::stage_of(const BoundUnit& unit) const
     return stage;
 }
 
-/// A unit of the same device that stands before others and comes.
+/// Returns the unit of the same device that is of an earlier stage and comes.
 Obstacle Supervisor::earlier_stage(uint32_t index, config::Stage stage) const
 {
     const auto claims = claims_.find(index);
@@ -479,7 +479,7 @@ void Supervisor::evict(const std::string& name, BoundUnit& unit, const Member& f
     });
 }
 
-/// PID 1 did not say that it stops the unit.
+/// Handles a stop that PID 1 did not confirm.
 void Supervisor::on_no_stop(const std::string& name, const Error& error)
 {
     const auto found = units_.find(name);
@@ -494,7 +494,7 @@ void Supervisor::on_no_stop(const std::string& name, const Error& error)
     }
 }
 
-/// Its stop came to nothing.
+/// Logs and records that its stop came to nothing.
 void Supervisor::spare(const std::string& name, BoundUnit& unit, const std::string& why)
 {
     log::warning(log::id::systemd_trouble, name + " was not stopped: " + why,
@@ -530,7 +530,7 @@ void Supervisor::on_blocked(uint32_t index, const std::set<std::string>& holders
     }
 }
 
-/// One that runs again after it was stopped does so with another port, where one will do.
+/// Returns true if it is down, or runs again after its stop with another port, where one will do.
 bool Supervisor::is_drained(const BoundUnit& unit, uint32_t index, bool was_asked) const
 {
     if (!unit.state)
@@ -550,7 +550,7 @@ bool Supervisor::is_drained(const BoundUnit& unit, uint32_t index, bool was_aske
     });
 }
 
-/// A unit of the stage that is to stop now: false if it will not.
+/// Stops a unit of the stage that is to stop now. Returns false if it will not stop.
 bool Supervisor::stop_for(const std::string& name, BoundUnit& unit, uint32_t index, int& asked)
 {
     // what an earlier stop came to says nothing of this one
@@ -611,14 +611,14 @@ void Supervisor::end_members(const std::string& name, BoundUnit& unit, const Has
     remember(name, unit, std::move(record));
 }
 
-/// Of a device that was never seen, and that the kernel does not tell of, nobody knows.
+/// Returns true if the device was never seen and the kernel does not describe it.
 bool Supervisor::is_unknown(const Member& member) const
 {
     return !inventory_.devices().contains(member.index) &&
            inventory_.unanswered().contains(member.index);
 }
 
-/// One that is there and does not match any more has not gone.
+/// Records which members went. One that is there and does not match any more has not gone.
 void Supervisor::note_departures(const std::string& name, BoundUnit& unit)
 {
     end_members(name, unit, [this](const Member& member) {
@@ -643,7 +643,7 @@ Group Supervisor::group_of(const std::string& name, const BoundUnit& unit,
         obstacle = events_.obstacle(member.index, file);
         if (obstacle.reason.empty())
             obstacle = earlier_stage(member.index, stage_of(unit));
-        // one that is asked for suffices: PID 1 starts the unit after it
+        // a requested anchor suffices: PID 1 starts the unit after it
         if (anchors_.state(name, member) == Anchors::State::failed)
             group.is_anchored = false;
     }
@@ -655,7 +655,7 @@ Group Supervisor::group_of(const std::string& name, const BoundUnit& unit,
     for (const auto& member : unit.record.members) {
         if (member.binding != binding)
             continue;
-        // one that came after the start was asked for may have been tied when the unit had stopped
+        // one that came after the start was requested may have been tied when the unit had stopped
         const bool came_late = member.is_unused && unit.record.memory.is_asked;
         const bool is_tied = !member.anchor.empty() && !came_late;
         if (is_present([&](const Member& other) { return member.is_same_appearance(other); })) {
@@ -710,7 +710,7 @@ void Supervisor::tell(const std::string& name, const BoundUnit& unit, const Memo
     const auto& stop = unit.record.memory.stop;
     if (!stop || stop == before.stop)
         return;
-    // systemd's job for that is done
+    // systemd's job for that ends as "done"
     if (stop->cause == Stop::Cause::condition)
         log::notice(log::id::start_failed, name + " was not started: its condition was not met",
                     {{log::field::unit, name}});
@@ -782,7 +782,7 @@ std::set<uint32_t> Supervisor::awaited() const
     return indexes;
 }
 
-/// Notes of removals that nobody needs any more.
+/// Deletes the notes of removals that nobody needs any more.
 void Supervisor::sweep_departures()
 {
     std::set<uint32_t> needed;

@@ -14,12 +14,12 @@
 
 namespace rdmad {
 
-/// A job that PID 1 was asked for.
+/// A job that rdmad requested from PID 1.
 struct OrderedJob {
-    bool is_sent = false; ///< and PID 1 has not answered
+    bool is_sent = false; ///< and PID 1 has not replied
     std::optional<uint32_t> number = {};
 
-    /// Returns true until PID 1 is done with it.
+    /// Returns true until PID 1 has finished it.
     [[nodiscard]] bool is_coming() const
     {
         return is_sent || number;
@@ -39,11 +39,11 @@ struct BoundUnit {
     bool is_behind = false;
     UnitRecord record = {};
     bool is_unwritten = false;                    ///< the file has an older one
-    std::optional<systemd::UnitState> state = {}; ///< none: PID 1 has not said it yet
+    std::optional<systemd::UnitState> state = {}; ///< nullopt: PID 1 has not reported it yet
     std::string reason = "systemd has not answered yet";
     OrderedJob start = {};
     OrderedJob stop = {};
-    std::string stop_problem = {};  ///< why a stop that rdmad asked for came to nothing
+    std::string stop_problem = {};  ///< why a stop that rdmad requested came to nothing
     std::string coming_result = {}; ///< of the start: it counts with the next state
     std::string job_result = {};
     bool is_coming = true;      ///< see Verdict; not judged yet, it may
@@ -60,11 +60,11 @@ public:
     };
     struct Events {
         std::function<void(const std::string& unit, const BoundUnit&)> on_unit;
-        /// Why what lives with a device may not start now.
+        /// Returns why what lives with a device may not start now.
         std::function<Obstacle(uint32_t index, const config::BindingFile& file)> obstacle;
         /// Returns true if the kernel is still removing the device: somebody may have it open.
         std::function<bool(uint32_t index)> is_removing;
-        /// Something is to be done before the loop sleeps: call settle().
+        /// Requests a settle() before the loop sleeps.
         std::function<void()> on_work;
     };
 
@@ -73,28 +73,28 @@ public:
     Supervisor(const Inventory& inventory, const Bindings& bindings, config::Facts host,
                Paths paths, Events events, Clock clock = now_usec);
 
-    /// manager must outlive the supervisor; without one nothing is done.
+    /// Takes a manager, which must outlive the supervisor; without one nothing is done.
     void use(systemd::Orders* manager);
 
     void on_device(const DeviceChange& change);
-    /// Another answer of Events::obstacle.
+    /// Handles another answer of Events::obstacle.
     void on_obstacle(uint32_t index);
-    /// The files were read anew.
+    /// Binds units anew after the files were read.
     void on_bindings();
     void on_connected();
     void on_unit(const std::string& unit, const systemd::UnitState& state);
     void on_job(const std::string& unit, uint32_t job, const std::string& result);
-    /// Some job of an anchor has ended.
+    /// Handles the end of some job of an anchor.
     void on_anchor_job(const std::string& anchor)
     {
         anchors_.on_job(anchor);
     }
 
-    /// Units that keep a device from being removed; where their files say so, they are stopped.
+    /// Stops units that keep a device from being removed, if their files say so.
     void on_blocked(uint32_t index, const std::set<std::string>& holders);
-    /// Stops the units that run with a device, one stage after the other: those that are not down
-    /// yet, none when all are. To be called again when a unit has changed. asked: how often each
-    /// was asked for, at first none.
+    /// Stops the units that run with a device, one stage after the other. Returns those that are
+    /// not down yet. Call it again when a unit has changed. asked: how often each stop was
+    /// requested, at first empty.
     [[nodiscard]] Drained drain(uint32_t index, std::map<std::string, int>& asked);
 
     /// Judges what has changed.
@@ -105,16 +105,16 @@ public:
         return units_;
     }
     using UnitsByPort = std::map<uint32_t, std::set<std::string>>;
-    /// The units that are bound to a device.
+    /// Returns the units that are bound to a device.
     [[nodiscard]] UnitsByPort units_of(uint32_t index) const;
-    /// Devices for whose ports some unit waits to become active.
+    /// Returns the devices for whose ports some unit waits to become active.
     [[nodiscard]] std::set<uint32_t> awaited() const;
     /// Returns how many units are tied to a device, as they still are when rdmad has ended.
     [[nodiscard]] size_t tied_count() const
     {
         return anchors_.tied_count();
     }
-    /// Some anchor could not be made: retry() tries again.
+    /// Returns true if some anchor could not be made: retry() tries again.
     [[nodiscard]] bool has_failed() const
     {
         return anchors_.has_failed();

@@ -11,7 +11,7 @@ using config::Require;
 
 // A daemon whose device goes may fail of that before udev knows that it went
 constexpr uint64_t failure_slack = 5'000'000;
-// PID 1 has told of a run that is over
+// by then PID 1 has reported a run that is over
 constexpr uint64_t telling_time = 300'000'000;
 
 bool was_used(const Loss& loss)
@@ -19,13 +19,13 @@ bool was_used(const Loss& loss)
     return !loss.member.is_unused;
 }
 
-/// CLOCK_MONOTONIC; 0: nobody knows.
+/// Returns CLOCK_MONOTONIC; 0 if nobody knows.
 uint64_t removed(const Loss& loss)
 {
     return loss.member.removed.value_or(0);
 }
 
-/// Whether the group's unit cannot run for what went of what it ran with.
+/// Returns true if the unit cannot run without the ports that went of those it ran with.
 bool is_broken(const Group& group)
 {
     const auto& lost = group.lost;
@@ -61,7 +61,7 @@ bool may_have_caused(const Stop& stop, const Loss& loss)
     return removed(loss) == 0 || (removed(loss) >= first && !is_late(stop, loss));
 }
 
-/// The loss that stopped the unit, if one did: where one port would do, all had to go.
+/// Returns the loss that stopped the unit, if one did: where one port would do, all had to go.
 const Loss* culprit(const std::vector<Group>& groups, const Stop& stop)
 {
     for (const auto& group : groups) {
@@ -168,11 +168,11 @@ void note_stop(Memory& memory, const Situation& situation, bool has_run)
     memory.evicted_from.reset();
 }
 
-/// A stop is judged once, but for a failure: the loss that the unit failed of may be known later.
+/// Judges a stop once, but a failure each time: the loss that caused it may be known later.
 void note_down(Memory& memory, const Situation& situation)
 {
     // A PID 1 that does not know of the run is a new one, after a soft-reboot: as at first sight.
-    // The keeper has it remember else.
+    // Otherwise the keeper makes it remember.
     if (memory.was_up && situation.unit.inactive_exit == 0 &&
         std::none_of(situation.groups.begin(), situation.groups.end(), is_broken))
         memory = {};
@@ -197,7 +197,7 @@ void note_down(Memory& memory, const Situation& situation)
         memory.began = unit.inactive_exit;
 }
 
-/// A port may be there for all to see, and lack the node that the unit opens.
+/// Returns the reason for a wait: a port that is there may lack the node that the unit opens.
 std::string waits_for(const Group& group, const std::string& port)
 {
     const auto node = std::string(to_string(group.node));
@@ -205,8 +205,7 @@ std::string waits_for(const Group& group, const std::string& port)
     return "waits for " + (has_each_port ? port : "the " + node + " node of " + port);
 }
 
-/// Whether the unit ran with it, as far as known by now: a run that nobody saw may have ended with
-/// it.
+/// Returns true if the unit ran with it, as far as known: an unseen run may have ended with it.
 bool ran_with(const Loss& loss, const Memory& memory)
 {
     const auto& stop = memory.stop;
@@ -293,7 +292,7 @@ Obstacle obstacle_of(const Memory& memory, const Situation& situation)
     return {situation.groups.empty() ? "is not bound" : ""};
 }
 
-/// Whether a unit that is up was not started by rdmad: the start that it asked for came to nothing.
+/// Returns true if others started a unit that is up: the start that rdmad requested failed.
 bool is_by_others(const Situation& situation)
 {
     const auto& result = situation.job_result;
@@ -301,7 +300,7 @@ bool is_by_others(const Situation& situation)
            (result == "canceled" || result == "dependency" || result == "refused");
 }
 
-/// The port that went while the start came that rdmad asked for.
+/// Returns the port that went during the start that rdmad requested.
 std::optional<Member> overtaken_by(const Memory& memory, const Situation& situation)
 {
     const auto& groups = situation.groups;
@@ -311,8 +310,8 @@ std::optional<Member> overtaken_by(const Memory& memory, const Situation& situat
     return std::find_if(broken->lost.begin(), broken->lost.end(), was_used)->member;
 }
 
-/// One that is to stop for a port that went before it was tied stays so until it has, though the
-/// port is back: PID 1 may be slower.
+/// Judges a unit that is up. One that is to stop for a port that went before it was tied stays so
+/// until it has, though the port is back: PID 1 may be slower.
 Verdict judge_up(Memory memory, const Situation& situation)
 {
     note_up(memory, situation);

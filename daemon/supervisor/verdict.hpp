@@ -9,16 +9,16 @@
 #include <string>
 #include <vector>
 
-// Whether a bound unit is to be started, and who stopped it. Pure: what is seen and what is
-// remembered in, what to remember and to do out.
+// Judges whether a bound unit is to be started, and who stopped it. Pure: takes what is seen and
+// recorded, returns what to record and to do.
 //
-// Who stopped a unit is told by time alone, since signals of PID 1 and events of udev come in any
+// Who stopped a unit is judged by time alone, since signals of PID 1 and events of udev come in any
 // order, and rdmad may have been dead meanwhile: udev notes when a node went before PID 1 hears of
 // it, and PID 1 notes when a unit ceased to be active.
 
 namespace rdmad {
 
-/// Since when what went may have stopped a unit (CLOCK_MONOTONIC).
+/// The times since which a loss may have stopped a unit (CLOCK_MONOTONIC).
 struct LossWindow {
     uint64_t used_since = 0;   ///< a port that the unit ran with
     uint64_t tied_since = 0;   ///< one of those that PID 1 stops the unit with
@@ -34,7 +34,7 @@ struct Stop {
         failure, ///< it failed, or PID 1 could not start it
         dependency, ///< PID 1 did not start it, as a unit that it requires could not start
         condition,  ///< PID 1 did not start it, as its condition was not met
-        other       ///< somebody asked PID 1 for it, or it ended by itself
+        other       ///< somebody requested it, or it ended by itself
     };
     Cause cause = Cause::other;
     uint64_t went_down = 0; ///< CLOCK_MONOTONIC
@@ -45,12 +45,12 @@ struct Stop {
     friend bool operator==(const Stop&, const Stop&) = default;
 };
 
-/// What is remembered of a unit, over restarts of rdmad, too.
+/// The record of a unit, over restarts of rdmad, too.
 struct Memory {
     bool is_known = false; ///< it was seen before
     bool was_up = false;   ///< when it was last seen
     bool is_wanted = true; ///< rdmad starts it when its ports are there
-    bool is_asked = false; ///< a start was asked for, and nothing was seen of it yet
+    bool is_asked = false; ///< a start was requested, and nothing was seen of it yet
     std::optional<Member> evicted_from = {}; ///< rdmad has it stopped for the sake of that port
     uint64_t began = 0;          ///< the unit's last run that was seen, by when it began
     std::string file_state = {}; ///< when it was last seen up
@@ -85,11 +85,11 @@ struct Situation {
     std::vector<Group> groups;
     uint64_t now = 0;           ///< microseconds since 1970
     uint64_t now_monotonic = 0; ///< CLOCK_MONOTONIC
-    /// How the start that rdmad asked for ended (JobRemoved); empty: it has not.
+    /// How the start that rdmad requested ended (JobRemoved); empty: it has not.
     std::string job_result = {};
-    /// rdmad has asked for a start, and PID 1 is not done with it: a run that ended was another.
+    /// rdmad has requested a start that PID 1 has not finished: a run that ended was another.
     bool is_start_coming = false;
-    /// rdmad has asked for a stop, and PID 1 is not done with it.
+    /// rdmad has requested a stop that PID 1 has not finished.
     bool is_stop_coming = false;
     /// A port went, and PID 1 may have yet to hear of that, and to stop the unit for it.
     bool is_behind = false;
@@ -101,7 +101,7 @@ struct Verdict {
     Memory memory = {};
     Action action = Action::none;
     std::string reason = {}; ///< in words, for people
-    /// It starts as soon as what is there lets it: what is of a later stage waits.
+    /// It starts as soon as what is there lets it: units of a later stage wait.
     bool is_coming = false;
     /// rdmad does not start it, whatever ports come, until somebody changes something about it.
     bool is_left_alone = false;
@@ -111,9 +111,9 @@ struct Verdict {
 
 [[nodiscard]] Verdict judge(Memory memory, const Situation& situation);
 
-/// What the unit runs with after a verdict. Of a unit that is down: what it ran with when it
-/// stopped, and what it would have run with since, if somebody started it and rdmad did not see
-/// that. before: what that was, and whether the unit was up then.
+/// Returns what the unit runs with after a verdict. For a unit that is down: what it ran with when
+/// it stopped, and what it would have run with since, if somebody started it and rdmad did not see
+/// that. before: what that was; was_up: whether the unit was up then.
 [[nodiscard]] std::vector<Member> members_after(const std::vector<Member>& before, bool was_up,
                                                 const Verdict& verdict, const Situation& situation);
 
