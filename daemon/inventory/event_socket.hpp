@@ -11,25 +11,25 @@
 
 namespace rdmad {
 
-/// A netlink socket on which the kernel tells by itself.
+/// A netlink socket for the kernel's own notifications.
 class EventSocket {
 public:
-    /// What RDMA netlink tells since Linux 6.12: registered, unregistered, renamed, a network
-    /// device came or went. Older kernels let one join, too, and never say anything: ask for
-    /// nldev::System::has_monitor first.
+    /// Listens to RDMA netlink, which since Linux 6.12 reports: registered, unregistered, renamed,
+    /// a network device came or went. Older kernels let one join, too, and never say anything:
+    /// check nldev::System::has_monitor first.
     [[nodiscard]] static Result<EventSocket> of_rdma();
-    /// What rtnetlink tells of network devices and their addresses.
+    /// Listens to rtnetlink for changes of network devices and their addresses.
     [[nodiscard]] static Result<EventSocket> of_links();
-    /// What devlink tells of the functions that devices hang on, when they change. It is not asked
-    /// how they are: the kernel would wait there for each function that somebody has locked, as a
-    /// driver that probes, or a flash (devlink_nl_inst_iter_dumpit(), net/devlink/netlink.c).
-    /// ENOENT: the kernel has no devlink.
+    /// Listens to devlink for changes of the functions that devices hang on. It does not ask how
+    /// they are: the kernel would wait there for each function that somebody has locked, as a
+    /// driver that probes, or a flash (devlink_nl_inst_iter_dumpit(), net/devlink/netlink.c). Fails
+    /// with ENOENT if the kernel has no devlink.
     [[nodiscard]] static Result<EventSocket> of_devlink();
 
     [[nodiscard]] int fd() const;
-    /// The next datagram, until the next call; empty if it is none of the kernel's, none if there
-    /// is none. Fails with ENOBUFS if some were lost; what was queued is discarded then, so that a
-    /// look from now on misses nothing.
+    /// Returns the next datagram, valid until the next call; empty if it is none of the kernel's,
+    /// nullopt if there is none. Fails with ENOBUFS if some were lost, and discards the queue then,
+    /// so that a look from now on misses nothing.
     [[nodiscard]] Result<std::optional<nldev::wire::Bytes>> receive();
 
 private:
@@ -44,10 +44,10 @@ private:
     std::unique_ptr<std::byte[]> buffer_;
 };
 
-// What is of another kind, or malformed, is left out: the next one, or udev, tells again.
+// Skips what is of another kind, or malformed: the next one, or udev, reports it again.
 
 [[nodiscard]] std::vector<nldev::Notification> notifications_in(nldev::wire::Bytes datagram);
-/// Indexes of network devices that changed, or whose addresses did.
+/// Returns the indexes of network devices that changed, or whose addresses did.
 [[nodiscard]] std::set<uint32_t> links_in(nldev::wire::Bytes datagram);
 [[nodiscard]] std::vector<nldev::DevlinkNotice> devlink_notices_in(nldev::wire::Bytes datagram);
 

@@ -35,8 +35,8 @@ Port port_of(const PortInfo& known, const sysfs::RdmaDevice& opened)
     return port;
 }
 
-/// A port that has no GUID at the moment gets another one, or is on its way out: what lives with it
-/// does so until that is known.
+/// Keeps the GUID of a port that has none at the moment: it gets another one, or goes, and what
+/// lives with it does so until that is known.
 void keep_identity(Port& port, const std::vector<Port>& before)
 {
     const auto known = std::find_if(before.begin(), before.end(),
@@ -207,7 +207,7 @@ void Inventory::remove_node(const std::string& syspath)
         nodes.uverbs.reset();
     std::erase_if(nodes.umad, [&](const auto& node) { return is_it(node.second); });
     std::erase_if(nodes.issm, [&](const auto& node) { return is_it(node.second); });
-    // while the device itself is on its way out, the kernel still tells of it
+    // while the device itself is being removed, the kernel still describes it
     if (const auto device = devices_.find(index); device != devices_.end()) {
         auto changed = device->second;
         if (changed.uverbs && is_it(*changed.uverbs))
@@ -221,7 +221,7 @@ void Inventory::remove_node(const std::string& syspath)
     compare_records(index);
 }
 
-/// Of the same device: udev may not have come to their end yet.
+/// Looks again at others of the same node GUID: udev may not have come to their end yet.
 void Inventory::end_earlier_appearances(const Device& device)
 {
     std::vector<uint32_t> earlier;
@@ -270,7 +270,7 @@ void Inventory::forget(uint32_t index)
         on_change_({DeviceChange::Kind::removed, device.mapped()});
 }
 
-/// udev runs the helper for an event; the MAC address of a network device may change without one.
+/// Lists outdated records: udev runs the helper for an event, and a MAC address may change without.
 void Inventory::compare_records(uint32_t index)
 {
     outdated_.erase(index);
@@ -283,8 +283,8 @@ void Inventory::compare_records(uint32_t index)
             outdated_[index].insert(record.sysname);
 }
 
-/// What the kernel does not tell at the moment is no difference: it replaces a GUID by removing it
-/// first, and a port without one may be on its way out.
+/// Returns true if the record differs from the kernel. A GUID that the kernel does not have at the
+/// moment is no difference: it removes one before it sets another, or the port is going.
 bool Inventory::is_outdated(const Record& record, const Device& device)
 {
     const auto guids = text::split(record.port_guids, ' ');
@@ -339,8 +339,8 @@ Result<std::optional<Device>> Inventory::look_at(uint32_t index)
     return device;
 }
 
-/// The kernel answers for a device by its index until whoever holds it has let go. An absence in
-/// one dump may be that of a device behind one that was removed meanwhile.
+/// Returns true if two dumps lack the device: the kernel describes it by its index until its
+/// holders have let go. One dump may lack a device behind one that was removed meanwhile.
 bool Inventory::is_leaving(uint32_t index)
 {
     if (!doubtful_.contains(index))
@@ -377,7 +377,7 @@ bool Inventory::has_node(std::string_view node) const
                        [&](const auto& device) { return has_node(device.first, node); });
 }
 
-/// A VLAN, bond or bridge is of what is below it: its addresses are in the GID tables there.
+/// Takes a VLAN, bond or bridge for what is below it: its addresses are in the GID tables there.
 bool Inventory::is_concerned(const std::string& netdev, uint32_t netdev_index) const
 {
     const auto stack = sysfs::stack_of(root_, netdev);
@@ -385,7 +385,7 @@ bool Inventory::is_concerned(const std::string& netdev, uint32_t netdev_index) c
         for (const auto& port : device.ports)
             if (port.netdev_index == netdev_index || stack.contains(port.netdev))
                 return true;
-    // IPoIB, which the port does not tell of
+    // IPoIB, which the port does not report
     return std::any_of(stack.begin(), stack.end(), [&](const std::string& name) {
         return root_.read("class/net/" + name + "/type").text == std::to_string(ARPHRD_INFINIBAND);
     });

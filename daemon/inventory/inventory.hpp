@@ -11,7 +11,7 @@
 
 namespace rdmad {
 
-/// What udev says of an RDMA device or a node of one, or of what they hang on.
+/// An event of udev about an RDMA device or a node of one, or about what they hang on.
 struct UdevEvent {
     std::string action;    ///< empty: found by enumeration
     std::string subsystem; ///< infiniband, infiniband_verbs or infiniband_mad
@@ -23,12 +23,12 @@ struct UdevEvent {
     std::string netdevs = {};           ///< ID_RDMA_NETDEVS; of umad and issm ID_RDMA_NETDEV
     bool is_renaming = false;           ///< ID_RENAMING: another event is to come
     std::string error_event = {};       ///< ERROR_EVENT, of a PCI device
-    bool is_synthetic = false;          ///< asked for: udevadm trigger
+    bool is_synthetic = false;          ///< requested: udevadm trigger
 };
 
-/// Every RDMA device and port. Udev tells of nodes and that something happened; what a device is,
-/// and whether it is still there, the kernel is asked for by index. When a node has gone, two dumps
-/// tell whether the device is on its way out, too, and gone as far as anybody can use it.
+/// Every RDMA device and port. Udev reports nodes and that something happened; the kernel is asked
+/// by index what a device is, and whether it is still there. When a node has gone, two dumps show
+/// whether the device is being removed, too, and so gone for everybody who would use it.
 class Inventory {
 public:
     using OnChange = std::function<void(const DeviceChange&)>;
@@ -43,10 +43,10 @@ public:
     /// Asks the kernel about a device that something happened to. If that fails, the device stays
     /// as it was and is one of unanswered().
     Result<void> refresh(uint32_t index);
-    /// After events were lost: all that udev has now is in events. What is not there any more goes.
+    /// Looks anew after events were lost: at the devices in events, all of udev's, and those known.
     Result<void> resync(const std::vector<UdevEvent>& events);
 
-    /// Some removals wait before anything is told of them: looks whether there are any.
+    /// Looks for removals that wait before anything reports them.
     Result<void> look_for_leaving();
 
     [[nodiscard]] const std::map<uint32_t, Device>& devices() const
@@ -61,15 +61,15 @@ public:
     /// Returns those of them that are not in devices(), as no look ever succeeded: they may be
     /// there.
     [[nodiscard]] std::set<uint32_t> unknown() const;
-    /// By index, the nodes (and the device itself) of which udev's database has other port GUIDs or
-    /// another network device than the kernel.
+    /// Returns, by index, the nodes (and the device itself) of which udev's database has other port
+    /// GUIDs or another network device than the kernel.
     [[nodiscard]] const std::map<uint32_t, std::set<std::string>>& outdated() const
     {
         return outdated_;
     }
-    /// Whether the device is there and has the node (uverbs0, umad0, issm0).
+    /// Returns true if the device is there and has the node (uverbs0, umad0, issm0).
     [[nodiscard]] bool has_node(uint32_t index, std::string_view node) const;
-    /// Whether any device has a node of that name: udev is done with an earlier one then.
+    /// Returns true if any device has a node of that name: udev is done with an earlier one then.
     [[nodiscard]] bool has_node(std::string_view node) const;
     /// Returns true if a change of the network device may be one of a port. It may have been
     /// renamed.
@@ -77,11 +77,11 @@ public:
     /// Returns true if the network device of a RoCE port is in another network namespace: any that
     /// appears may be that one.
     [[nodiscard]] bool lacks_netdev() const;
-    /// The first error since it was asked for; an event has nobody to return one to.
+    /// Returns the first error since the last call; an event has nobody to return one to.
     [[nodiscard]] std::optional<Error> take_error();
 
 private:
-    /// What udev's database has of a node or device.
+    /// The entry of a node or device in udev's database.
     struct Record {
         std::string sysname;
         std::optional<uint32_t> port; ///< none: it is of all ports

@@ -77,7 +77,7 @@ void KernelEvents::hear_links()
         callbacks_.on_links(links_in(**datagram));
 }
 
-/// What is lost makes a cause less exact, and the grace that follows from it.
+/// Ignores losses: they make a cause less exact, and the grace that follows from it.
 void KernelEvents::hear_devlink()
 {
     const auto datagram = devlink_.socket->receive();

@@ -9,24 +9,23 @@
 
 namespace rdmad {
 
-/// What KernelEvents listens on; a test has others.
+/// The sockets of KernelEvents; a test has others.
 struct EventSockets {
     std::function<Result<EventSocket>()> rdma = EventSocket::of_rdma;
     std::function<Result<EventSocket>()> links = EventSocket::of_links;
 };
 
-/// What the kernel tells by itself, beside udev: of RDMA devices, of network devices and of
-/// devlink.
+/// The kernel's own notifications, beside udev: of RDMA devices, of network devices and of devlink.
 class KernelEvents {
 public:
     struct Callbacks {
         std::function<void(uint32_t index)> on_device;
-        /// A network device was renamed, and the kernel does not say of which port.
+        /// Called when a network device was renamed; the kernel does not say of which port.
         std::function<void()> on_netdev;
-        /// By their indexes, network devices that changed; none: any may have.
+        /// Takes the indexes of network devices that changed; nullopt: any may have.
         std::function<void(const std::optional<std::set<uint32_t>>&)> on_links;
         std::function<void(const nldev::DevlinkNotice&)> on_devlink;
-        /// Some that were of RDMA devices are lost.
+        /// Called when notifications of RDMA devices were lost.
         std::function<void()> on_lost;
         std::function<void(const Error&)> on_trouble;
     };
@@ -36,10 +35,10 @@ public:
     {
     }
 
-    /// To devlink, for good: what it tells may come when the device that it is about is gone.
+    /// Listens to devlink, for good: its notices may come when their device is gone.
     void listen_to_devlink();
-    /// To the others, while there are devices: without one ib_core may be unloaded. Asks the kernel
-    /// once whether it tells of RDMA devices: joining the group succeeds on any.
+    /// Listens to the others while there are devices: without one ib_core may be unloaded. Asks the
+    /// kernel once whether it reports RDMA devices: joining the group succeeds on any.
     void listen(nldev::Client& client);
     void end();
 
@@ -50,7 +49,7 @@ private:
         EventSource source;
     };
 
-    /// Returns false if that failed, which is told.
+    /// Returns false if that failed, and reports it.
     bool open(Ear& ear, int64_t priority, Result<EventSocket> socket,
               EventSource::Callback on_event);
     static void close(Ear& ear);

@@ -8,7 +8,7 @@
 
 namespace rdmad {
 
-/// Opens its socket with the first question: that loads ib_core, which a machine without RDMA
+/// Opens its socket with the first request: that loads ib_core, which a machine without RDMA
 /// devices need not have. An open one keeps ib_core from being unloaded (netlink_create(),
 /// net/netlink/af_netlink.c).
 class LazyTransport final : public nldev::Transport {
@@ -32,7 +32,7 @@ public:
         return transport_ ? transport_->reset() : Result<void>();
     }
 
-    /// Until the next question.
+    /// Closes the socket until the next request.
     void close()
     {
         transport_.reset();

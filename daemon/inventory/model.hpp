@@ -34,7 +34,7 @@ struct Port {
     std::optional<NodeRef> umad = {};
     std::optional<NodeRef> issm = {};
 
-    /// Whether traffic can flow.
+    /// Returns true if traffic can flow.
     [[nodiscard]] bool is_ready() const
     {
         return state == "active" && has_address;
@@ -48,7 +48,7 @@ struct Device {
     std::string name = {};
     std::string driver = {};
     std::string path = {};    ///< udev's ID_PATH
-    std::string syspath = {}; ///< empty: udev has not told of the device itself yet
+    std::string syspath = {}; ///< empty: udev has not reported the device itself yet
     uint64_t node_guid = 0;
     uint64_t sys_image_guid = 0;
     std::string node_type = {};
@@ -62,13 +62,13 @@ struct Device {
     friend bool operator==(const Device&, const Device&) = default;
 };
 
-/// Names of all its nodes: "uverbs0".
+/// Returns the names of all its nodes: "uverbs0".
 [[nodiscard]] std::set<std::string> nodes_of(const Device& device);
 
-/// Whether a person means it by that: its name, node GUID, or the GUID of a port.
+/// Returns true if that is its name, its node GUID, or the GUID of a port, as a person may call it.
 [[nodiscard]] bool is_called(const Device& device, const std::string& name);
 
-/// What became of a device. The device is as it is now; if it went, as it was.
+/// A change of a device, which is as it is now; if it went, as it was.
 struct DeviceChange {
     enum class Kind { added, removed, renamed, port, other };
     Kind kind;

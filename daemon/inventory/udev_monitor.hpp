@@ -17,10 +17,10 @@ public:
     [[nodiscard]] static Result<UdevMonitor> create();
 
     [[nodiscard]] int fd() const;
-    /// The next event that is there; none if there is none. Fails with ENOBUFS if
-    /// some were lost; what was queued is discarded then.
+    /// Returns the next event; nullopt if there is none. Fails with ENOBUFS if some were lost, and
+    /// discards the queue then.
     [[nodiscard]] Result<std::optional<UdevEvent>> receive();
-    /// All devices and nodes that udev has processed.
+    /// Returns all devices and nodes that udev has processed.
     [[nodiscard]] Result<std::vector<UdevEvent>> enumerate() const;
 
 private:
