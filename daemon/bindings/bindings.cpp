@@ -94,7 +94,7 @@ std::string section(const char* name, const std::vector<std::pair<std::string, s
     return text;
 }
 
-/// A line break would begin another key, and a backslash takes the next character away.
+/// Returns true for a line break, which begins a key, or a backslash, which drops what follows.
 bool has_line_break(const std::vector<std::pair<std::string, std::string>>& keys)
 {
     return std::any_of(keys.begin(), keys.end(), [](const auto& key) {
@@ -102,7 +102,7 @@ bool has_line_break(const std::vector<std::pair<std::string, std::string>>& keys
     });
 }
 
-/// One unit, not a list of them.
+/// Returns why that is not one unit; empty if it is.
 std::string why_no_unit(const std::string& unit)
 {
     auto sample = unit; // specifiers become something that a unit may have in its name

@@ -14,11 +14,11 @@ namespace rdmad {
 /// The files of rdmad.binding(5), in the order of their names.
 class Bindings {
 public:
-    /// root goes before the folders: empty, or that of a test.
+    /// Takes the root that goes before the folders: empty, or that of a test.
     explicit Bindings(std::string root) : root_(std::move(root)) {}
 
-    /// Reads all files anew. By name, those that were "added", "removed" or say something else,
-    /// "changed".
+    /// Reads all files anew. Returns, by name, those that were "added", "removed" or say something
+    /// else, "changed".
     std::map<std::string, std::string> read();
     [[nodiscard]] const std::vector<config::BindingFile>& files() const
     {
@@ -26,11 +26,11 @@ public:
     }
     [[nodiscard]] const config::BindingFile* find(const std::string& name) const;
 
-    /// Writes a file for this boot that binds the unit; keys are those of the file. Its name.
+    /// Writes a file for this boot that binds the unit, with keys of the file. Returns its name.
     [[nodiscard]] Result<std::string>
     add(const std::string& unit, const std::vector<std::pair<std::string, std::string>>& match,
         const std::vector<std::pair<std::string, std::string>>& binding) const;
-    /// Removes the files that add() wrote for the unit. Their names.
+    /// Removes the files that add() wrote for the unit. Returns their names.
     [[nodiscard]] Result<std::vector<std::string>> remove(const std::string& unit) const;
 
 private:
@@ -39,7 +39,7 @@ private:
     std::map<std::string, uint64_t> digests_; ///< of what they say, by name
 };
 
-/// Gone with the next boot.
+/// Returns true if it ends with this boot.
 [[nodiscard]] bool is_runtime(const config::BindingFile& file);
 
 /// A port of a device that a file binds a unit to.
@@ -50,18 +50,18 @@ struct Claim {
     friend bool operator==(const Claim&, const Claim&) = default;
 };
 
-/// What the files ask for of a device; host has the facts that are not of a device. A port without
-/// the node that the file asks for is left out until it has it.
+/// Returns what the files ask for of a device; host has the facts that are not of a device. Skips a
+/// port without the node that the file asks for until it has it.
 [[nodiscard]] std::vector<Claim> claims_of(const std::vector<config::BindingFile>& files,
                                            const Device& device, const config::Facts& host);
 
-/// What files can ask about a port.
+/// Returns what files can ask about a port.
 [[nodiscard]] config::Facts facts_of(const Device& device, const Port& port,
                                      const config::Facts& host);
-/// Whether the file is about the port.
+/// Returns true if the file is about the port.
 [[nodiscard]] bool matches(const config::BindingFile& file, const config::Facts& port);
 
-/// What a file can ask about the machine.
+/// Returns what a file can ask about the machine.
 [[nodiscard]] config::Facts host_facts();
 
 } // namespace rdmad

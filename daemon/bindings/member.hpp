@@ -7,7 +7,7 @@
 
 namespace rdmad {
 
-/// Why something may not be used now.
+/// The reason why something may not be used now.
 struct Obstacle {
     std::string reason = {}; ///< empty: it may
     bool passes = false;     ///< by itself, without an administrator
@@ -30,7 +30,7 @@ struct Member {
     bool is_ready = true;     ///< as WaitFor= asks
     Obstacle obstacle = {};
     std::string anchor = {}; ///< that has PID 1 stop the unit with it; empty: none is up
-    /// The unit is tied to it, and was not seen to run with it: its return is not waited for.
+    /// The unit is tied to it, and was not seen to run with it: nothing waits for its return.
     bool is_unused = false;
     /// When it went (CLOCK_MONOTONIC; 0: nobody knows). A node that is there again since, by the
     /// same name of the same device, is another one: ib_uverbs was loaded anew.
@@ -40,12 +40,12 @@ struct Member {
     /// Returns true for the same port of what is in the same slot, if another adapter; of a
     /// software device, which is in none, for that of a device of the same name.
     [[nodiscard]] bool is_same_place(const Member& other) const;
-    /// The same port for the same binding, and it has not gone in between.
+    /// Returns true for the same port of the same binding, if it has not gone in between.
     [[nodiscard]] bool is_same_appearance(const Member& other) const;
     friend bool operator==(const Member&, const Member&) = default;
 };
 
-/// "port 0002c90300000a01 of mlx5_0"; "port 1 of mlx5_0" without a GUID.
+/// Returns "port 0002c90300000a01 of mlx5_0"; "port 1 of mlx5_0" without a GUID.
 [[nodiscard]] std::string describe(const Member& member);
 
 } // namespace rdmad
