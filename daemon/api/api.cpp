@@ -33,7 +33,7 @@ constexpr std::array<std::pair<const char*, const char*>, 7> binding_keys = {
      {"onBlocked", "OnBlocked"},
      {"stage", "Stage"}}};
 
-/// Takes a parameter that is a string, or null, or left out. False: it is something else.
+/// Takes a parameter that is a string, null or left out. Returns false if it is something else.
 bool take(const Json& parameters, const char* name, std::optional<std::string>& target)
 {
     const auto found = parameters.find(name);
@@ -74,7 +74,7 @@ bool refuse_others(const std::shared_ptr<varlink::Call>& call)
     return true;
 }
 
-/// What comes of Prepare(): a step, or the end.
+/// Replies to Prepare(): with a step, or the end.
 void answer(varlink::Call& call, const std::string& device, const Progress& progress)
 {
     auto parameters = to_json(progress);
@@ -99,7 +99,7 @@ void answer(varlink::Call& call, const std::string& device, const Progress& prog
     }
 }
 
-/// What the call is about, of one who may change things. None: it has been answered.
+/// Returns what a call of root is about; nullopt if it got its reply already.
 std::optional<std::string> take_subject(const std::shared_ptr<varlink::Call>& call, const char* key)
 {
     if (refuse_others(call))
@@ -118,7 +118,7 @@ void add_others(std::vector<std::string>& all, const std::vector<std::string>& w
                  [&](const std::string& word) { return !known.contains(word); });
 }
 
-/// What binding files are held against: worked out once for all of them, as there may be many.
+/// The facts that binding files are matched with, computed once for all, as there may be many.
 struct Present {
     std::vector<config::Facts> ports = {};
     std::set<std::string> port_guids = {};
@@ -310,7 +310,7 @@ void Api::broadcast(Json event)
         send(monitor, event);
 }
 
-/// One that is too slow misses events, and gets a snapshot instead when it has room again.
+/// Sends an event. A monitor that is too slow misses some, and gets a snapshot once it has room.
 void Api::send(Monitor& monitor, const Json& event)
 {
     if (monitor.has_lost || monitor.call->notify(event))
@@ -438,7 +438,7 @@ void Api::inhibit(const CallPtr& call)
         return call->fail_parameter("mode");
     if (device && !only_device(call, *device))
         return;
-    // that keeps the call, for as long as the client stays
+    // this keeps the call, for as long as the client stays
     const auto tell = [call](const Device& about) { (void)call->notify({{"device", about.name}}); };
     const auto id = inhibitors_.add({device.value_or(""), *who, *why, *known_mode}, tell);
     call->on_close([this, id] {

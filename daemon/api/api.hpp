@@ -11,13 +11,13 @@
 
 namespace rdmad::api {
 
-/// What clients can ask for: the methods of interfaces/*.varlink. Everybody may read; only root may
+/// The methods of interfaces/*.varlink, which clients call. Everybody may read; only root may
 /// change something.
 class Api {
 public:
-    /// Everything must outlive the API. reload reads the binding files anew; look_at_ports asks for
-    /// the states of ports, which the kernel does not tell by itself; on_work asks for what is done
-    /// before the loop sleeps.
+    /// Offers the methods. Everything must outlive the API. reload reads the binding files anew;
+    /// look_at_ports reads the states of ports, which the kernel does not report by itself; on_work
+    /// requests what is done before the loop sleeps.
     Api(varlink::Server& server, const Inventory& inventory, Bindings& bindings,
         const Supervisor& supervisor, lifecycle::Lifecycle& lives, Inhibitors& inhibitors,
         Preparations& preparations, recovery::Recovery& recovery, config::Facts host,
@@ -28,16 +28,16 @@ public:
     void on_life(const lifecycle::History& history, const lifecycle::Change& change);
     void on_unit(const std::string& name, const BoundUnit& unit);
     void on_binding(const std::string& name, const std::string& change);
-    /// Events of the kernel or udev were lost, and all was looked at anew.
+    /// Sends a snapshot: events of the kernel or udev were lost, and all was looked at anew.
     void on_lost();
 
-    /// Some caller of Monitor wants to see how ports change.
+    /// Returns true if some caller of Monitor wants to see how ports change.
     [[nodiscard]] bool wants_port_states() const;
     [[nodiscard]] size_t monitor_count() const
     {
         return monitors_.size();
     }
-    /// Called when one of both changed.
+    /// Calls back when one of both changed.
     void on_monitors_changed(std::function<void()> callback)
     {
         on_monitors_changed_ = std::move(callback);
@@ -55,9 +55,9 @@ private:
     void monitor(const CallPtr& call);
     void release_device(const CallPtr& call);
     void accept_device(const CallPtr& call);
-    /// The one device that is called so. Null: the call has been answered.
+    /// Returns the one device of that name; null if there is none, and the call got its reply.
     [[nodiscard]] const Device* only_device(const CallPtr& call, const std::string& name) const;
-    /// An order about all devices that are called so.
+    /// Gives an order to all devices of that name.
     void steer(const CallPtr& call, bool (lifecycle::Lifecycle::*order)(uint32_t));
     void prepare_device(const CallPtr& call);
     void resume_device(const CallPtr& call);

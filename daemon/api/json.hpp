@@ -10,25 +10,25 @@
 
 #include <nlohmann/json.hpp>
 
-// Our structures in the words of interfaces/*.varlink. What is not there is left out.
+// Our structures in the words of interfaces/*.varlink. What does not exist is left out.
 
 namespace rdmad::api {
 
 using Json = nlohmann::json;
 
-/// units: those that are bound to it.
+/// Returns JSON. units: those that are bound to it.
 [[nodiscard]] Json to_json(const Port& port, const std::set<std::string>& units);
 [[nodiscard]] Json to_json(const Holder& holder);
 [[nodiscard]] Json to_json(const Inhibitor& inhibitor);
 [[nodiscard]] Json to_json(const Progress& progress);
 [[nodiscard]] Json to_json(const recovery::Report& report);
 [[nodiscard]] Json to_json(const lifecycle::History& history);
-/// history: null if it is not followed.
+/// Returns JSON. history: null if it is not followed.
 [[nodiscard]] Json to_json(const Device& device, const Supervisor::UnitsByPort& units,
                            const lifecycle::History* history);
 [[nodiscard]] Json to_json(const Stop& stop);
 [[nodiscard]] Json to_json(const std::string& name, const BoundUnit& unit);
-/// What a file means for the devices that are there.
+/// The effect of a file on the devices that are there.
 struct Reach {
     std::vector<std::string> matches = {}; ///< "mlx5_0/1"
     std::vector<std::string> missing = {}; ///< GUIDs that nothing has
