@@ -6,10 +6,10 @@
 #include <cstddef>
 #include <sys/types.h>
 
-// The socket of a client, which may bring descriptors along (SCM_RIGHTS). Nobody here takes any,
-// but who lets go of the last one closes it, and that is we, even of one that we never saw. To
-// close a TCP socket may take as long as its SO_LINGER says: whoever sent it could hold us up at
-// will. Only Linux 6.16 can refuse descriptors beforehand.
+// The socket of a client, which may pass descriptors along (SCM_RIGHTS). Nobody here takes any, but
+// whoever drops the last reference closes it, and that is we, even if we never saw it. To close a
+// TCP socket may take as long as its SO_LINGER says: its sender could hold us up at will. Only
+// Linux 6.16 can refuse descriptors beforehand.
 
 namespace rdmad::varlink {
 
@@ -21,7 +21,7 @@ struct Received {
     ssize_t size; ///< as recv(2) has it, with errno
     bool has_descriptors;
 };
-/// Does not wait, and closes the descriptors that come along.
+/// Receives without waiting, and closes the descriptors that come along.
 [[nodiscard]] Received receive(int socket, char* buffer, size_t size);
 
 /// Closes it, with all that was not received.

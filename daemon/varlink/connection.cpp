@@ -79,7 +79,7 @@ bool Connection::notify(const std::string& message)
     if (is_said)
         output_.push(message);
     else if (output_.size() == 0)
-        turn_down(message); // that it has read all will bring no room
+        turn_down(message); // it has read all: no room will come
     wake();
     return is_said;
 }
@@ -122,7 +122,7 @@ int Connection::on_stall(sd_event_source*, uint64_t, void* userdata)
     return 0;
 }
 
-/// All that a callback of the event loop does. A handler may end the connection, or the server.
+/// Does all work of the event loop's callbacks. A handler may end the connection, or the server.
 void Connection::advance()
 {
     is_in_turn_ = true;
@@ -162,7 +162,7 @@ void Connection::flush()
     is_blocked_ = output_.size() > 0;
 }
 
-/// No more than one: other clients wait, and some calls take long.
+/// Runs at most one call: other clients wait, and some calls take long.
 void Connection::run_next_call()
 {
     flush();
@@ -184,7 +184,7 @@ void Connection::run_call(std::string_view message)
     const bool is_upgrade = request->is_upgrade;
     const std::shared_ptr<Call> call(new Call(*this, std::move(*request), peer_uid_));
     call_ = call.get();
-    // its end, if nobody keeps it, answers that
+    // its destructor, if nobody keeps it, replies to an upgrade
     if (!is_upgrade)
         registry_->run(call);
 }
@@ -238,7 +238,7 @@ bool Connection::may_offer_room() const
     return call_ && call_->is_full_ && call_->on_room_ && output_.size() == 0 && !is_closing();
 }
 
-/// A client that has hung up may have left calls that need no answer: they are run.
+/// Returns true if it may close: after a client hung up, calls that need no reply are still run.
 bool Connection::is_over() const
 {
     if (has_hung_up_ && (call_ || output_.size() > 0))
@@ -294,7 +294,7 @@ void Connection::close()
         owner->closed(*this, why_.value_or(""));
 }
 
-/// Even if the socket takes nothing.
+/// Closes soon, even if the socket takes nothing.
 void Connection::close_soon()
 {
     sd_event_source_set_time_accuracy(stall_.get(), 1);
@@ -302,7 +302,7 @@ void Connection::close_soon()
     sd_event_source_set_enabled(stall_.get(), SD_EVENT_ONESHOT);
 }
 
-/// That the socket takes something is also how a turn comes of which no byte is the reason. A defer
+/// Sets the awaited events. EPOLLOUT also brings turns of which no byte is the reason. A defer
 /// source would do, but sd-event prefers those, again and again, to the sockets of other clients.
 void Connection::watch_io()
 {
@@ -315,9 +315,8 @@ void Connection::watch_io()
     watch_stall((events & EPOLLOUT) != 0);
 }
 
-/// Has the timer run while the client is to read before anything goes on: there is output, or a
-/// call that is not run before the socket has room. Else it does not run: a daemon with nothing to
-/// do does not wake up.
+/// Runs the timer while the client is to read before anything goes on: there is output, or a call
+/// that is not run before the socket has room. Otherwise stops it: an idle daemon does not wake up.
 void Connection::watch_stall(bool is_stalled)
 {
     int enabled = SD_EVENT_OFF;

@@ -18,12 +18,11 @@ namespace rdmad::varlink {
 
 using EventSource = CPtr<sd_event_source, sd_event_source_unref>;
 
-/// One client. Its calls are run one after the other, the next one when the last is answered and
-/// the client has read the answer; so what it can make us keep is one call, one answer and a few
-/// messages.
+/// A client. It runs one call after the other, the next one when the client has read the reply to
+/// the last; so a client can make us keep one call, one reply and a few messages.
 class Connection : public std::enable_shared_from_this<Connection> {
 public:
-    /// Whose connection it is.
+    /// The owner of a connection.
     class Owner {
     public:
         /// Called when a connection came to its end; why is empty if the client wanted it so.
@@ -51,24 +50,24 @@ public:
         return peer_uid_;
     }
 
-    /// Bytes that wait until the client reads.
+    /// Returns the bytes that wait until the client reads.
     [[nodiscard]] size_t queued_bytes() const
     {
         return output_.size();
     }
 
-    // What a Call asks for. None of these calls back or closes: that is left to the event loop.
+    // The requests of a Call. None of these calls back or closes: that is left to the event loop.
 
-    /// The last message of the call that runs, empty if it gets none.
+    /// Sends the last message of the call that runs, empty if it gets none.
     void finish(const std::string& message);
-    /// False: it does not fit now.
+    /// Returns false if the message does not fit now.
     [[nodiscard]] bool notify(const std::string& message);
     [[nodiscard]] bool is_closing() const
     {
         return why_.has_value();
     }
-    /// To be called after a change from outside: writes what can be written, and has the event loop
-    /// come back for the rest.
+    /// Writes what can be written after a change from outside, and has the event loop come back for
+    /// the rest.
     void wake();
 
 private:
@@ -98,14 +97,14 @@ private:
     void watch_io();
     void watch_stall(bool is_stalled);
 
-    Owner* owner_; ///< null: it is told nothing
+    Owner* owner_; ///< null: nothing is reported
     std::shared_ptr<const Registry> registry_;
     Limits limits_;
     UniqueFd socket_;
     uid_t peer_uid_;
     Splitter input_;
     Output output_;
-    Call* call_ = nullptr;           ///< the one that runs; whoever answers it owns it
+    Call* call_ = nullptr;           ///< the one that runs; whoever replies owns it
     bool is_end_of_input_ = false;   ///< the client sends no more, but may read
     bool has_hung_up_ = false;       ///< the client does not read either
     bool is_in_turn_ = false;        ///< below advance()

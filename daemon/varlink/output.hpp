@@ -25,7 +25,7 @@ public:
         return bytes_.size() - written_;
     }
 
-    /// So many bytes of rest() were written.
+    /// Drops so many bytes of rest(), which were written.
     void drop(size_t bytes)
     {
         written_ += bytes;

@@ -12,7 +12,7 @@ namespace rdmad::varlink {
 namespace {
 
 constexpr size_t max_method_bytes = 255;
-/// A buffer that became larger than this is given back when it is empty.
+/// A buffer that became larger than this is freed when it is empty.
 constexpr size_t kept_bytes = 4096;
 
 tl::unexpected<Error> refuse(std::string why)

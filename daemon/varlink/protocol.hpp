@@ -29,26 +29,26 @@ public:
 
     void push(std::string_view bytes);
 
-    /// The next message without its NUL, valid until push(). None: its end has not come, or it is
-    /// too long.
+    /// Returns the next message without its NUL, valid until push(); nullopt if its end has not
+    /// come, or it is too long.
     [[nodiscard]] std::optional<std::string_view> next();
 
-    /// next() would find a message, or one that is too long.
+    /// Returns true if next() would find a message, or one that is too long.
     [[nodiscard]] bool has_next() const;
 
-    /// next() came to a message longer than message_bytes. All that follows is lost.
+    /// Returns true if next() found a message longer than message_bytes. All that follows is lost.
     [[nodiscard]] bool is_too_long() const
     {
         return is_too_long_;
     }
 
-    /// Whole messages that wait for next().
+    /// Returns how many whole messages wait for next().
     [[nodiscard]] size_t messages() const
     {
         return messages_;
     }
 
-    /// Bytes that wait for next().
+    /// Returns how many bytes wait for next().
     [[nodiscard]] size_t size() const
     {
         return bytes_.size() - start_;
@@ -73,7 +73,7 @@ struct Request {
     bool is_upgrade = false;
 };
 
-/// EBADMSG if the message is no method call; the context says why and has no byte of the message.
+/// Fails with EBADMSG if it is no method call; the context says why and has no byte of it.
 [[nodiscard]] Result<Request> parse(std::string_view message);
 
 struct MethodName {
@@ -81,10 +81,10 @@ struct MethodName {
     std::string_view method;
 };
 
-/// "io.rdmad.Devices.List" is List of io.rdmad.Devices. None if one of the two is missing.
+/// Splits "io.rdmad.Devices.List" into io.rdmad.Devices and List; nullopt if one is missing.
 [[nodiscard]] std::optional<MethodName> split_method(std::string_view name);
 
-/// Whole messages, with the NUL. What is not UTF-8 becomes U+FFFD.
+/// Returns a whole message, with the NUL. What is not UTF-8 becomes U+FFFD.
 [[nodiscard]] std::string format_reply(const Json& parameters, bool continues = false);
 [[nodiscard]] std::string format_error(const std::string& error, const Json& parameters);
 

@@ -9,18 +9,18 @@
 
 namespace rdmad::varlink {
 
-/// What a server offers: its interfaces, and org.varlink.service that tells of them.
+/// The interfaces of a server, and org.varlink.service, which describes them.
 class Registry {
 public:
     explicit Registry(Info info);
     Registry(const Registry&) = delete;
     Registry& operator=(const Registry&) = delete;
 
-    /// The first of a name stays.
+    /// Adds an interface; the first of a name stays.
     void add(const std::string& name, std::string description,
              std::map<std::string, Handler> methods);
 
-    /// Hands the call to its handler, or answers that there is none.
+    /// Passes the call to its handler, or fails it if there is none.
     void run(const std::shared_ptr<Call>& call) const;
 
 private:

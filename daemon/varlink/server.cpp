@@ -25,7 +25,7 @@ constexpr uint64_t pause_usec = 1'000'000;
 // few turns, and each takes a few milliseconds
 constexpr int max_accepts = 256;
 
-/// It concerns one client, or nobody; the next accept() may work.
+/// Returns true if an error concerns one client, or nobody; the next accept() may work.
 bool is_of_one_client(int code)
 {
     return code == EAGAIN || code == EWOULDBLOCK || code == EINTR || code == ECONNABORTED ||
@@ -149,7 +149,7 @@ int Server::Implementation::on_resume(sd_event_source*, uint64_t, void* userdata
     return 0;
 }
 
-/// Returns true if there may be another one.
+/// Returns true if there may be another client.
 bool Server::Implementation::accept_from(int socket)
 {
     UniqueFd client(accept4(socket, nullptr, nullptr, SOCK_CLOEXEC | SOCK_NONBLOCK));
@@ -201,7 +201,7 @@ void Server::Implementation::turn_away(UniqueFd socket, uid_t uid)
                  " (of user " + std::to_string(uid) + ")");
 }
 
-/// Made before it is needed: the first timer takes a file descriptor.
+/// Makes the timer before it is needed: the first one takes a file descriptor.
 int Server::Implementation::add_resume()
 {
     sd_event_source* source = nullptr;
@@ -211,7 +211,7 @@ int Server::Implementation::add_resume()
     return code < 0 ? code : sd_event_source_set_enabled(source, SD_EVENT_OFF);
 }
 
-/// A listening socket from which nothing can be taken stays readable.
+/// Stops listening for a moment: a socket from which nothing can be taken stays readable.
 void Server::Implementation::pause(int code)
 {
     enable_listeners(SD_EVENT_OFF);

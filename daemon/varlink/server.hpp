@@ -17,10 +17,10 @@ namespace rdmad::varlink {
 
 class Connection;
 
-/// A method call that is to be answered: at once, or later, or by many replies. It may be kept;
-/// once the client has gone, what is said to it goes nowhere. One that nobody keeps and nobody
-/// answered is answered with org.varlink.service.MethodNotImplemented. Its callbacks come from the
-/// event loop, never out of reply() or notify(); on_close() out of the server's destructor as well.
+/// A method call that awaits its reply: at once, later, or many of them. It may be kept; once the
+/// client has gone, its replies go nowhere. A call that nobody keeps and nobody replied to fails
+/// with org.varlink.service.MethodNotImplemented. Its callbacks come from the event loop, never out
+/// of reply() or notify(); on_close() out of the server's destructor as well.
 class Call {
 public:
     ~Call();
@@ -31,22 +31,22 @@ public:
     [[nodiscard]] const Json& parameters() const;    ///< an object
     [[nodiscard]] bool wants_more() const;
     [[nodiscard]] uid_t peer_uid() const;
-    [[nodiscard]] bool is_open() const; ///< the client is there, and was not given the last answer
+    [[nodiscard]] bool is_open() const; ///< the client is there, and did not get the last reply
 
-    /// The only or last answer.
+    /// Sends the only or last reply.
     void reply(Json parameters);
-    /// One of several; only where the client wants more. False: the client does not keep up, and
-    /// nothing was said (limits: see Limits::output_bytes); or it has gone.
+    /// Sends one of several, if the client wants more. Returns false if the client does not keep up
+    /// (see Limits::output_bytes) or has gone; then nothing was sent.
     bool notify(const Json& parameters);
-    /// Instead of a reply. The name is complete: "io.rdmad.Devices.NoSuchDevice".
+    /// Sends an error as reply. The name is complete: "io.rdmad.Devices.NoSuchDevice".
     void fail(const std::string& error, Json parameters = Json::object());
-    /// org.varlink.service.InvalidParameter
+    /// Fails with org.varlink.service.InvalidParameter.
     void fail_parameter(const std::string& parameter);
-    /// org.varlink.service.PermissionDenied
+    /// Fails with org.varlink.service.PermissionDenied.
     void fail_permission();
-    /// Called once when notify() can say something again after it could not.
+    /// Calls back once when notify() has room again after it had none.
     void on_room(std::function<void()> callback);
-    /// Called once when the client hangs up, is dropped, or the server ends; not after reply().
+    /// Calls back once when the client hangs up, is dropped, or the server ends; not after reply().
     void on_close(std::function<void()> callback);
 
 private:
@@ -55,10 +55,10 @@ private:
     Call(Connection& connection, Request request, uid_t peer_uid);
     void finish(std::string message);
 
-    Connection* connection_; ///< null: nothing can be said
+    Connection* connection_; ///< null: nothing can be sent
     Request request_;
     uid_t peer_uid_;
-    bool is_full_ = false; ///< notify() could not say something
+    bool is_full_ = false; ///< notify() could not send something
     std::function<void()> on_room_;
     std::function<void()> on_close_;
 };
@@ -67,10 +67,10 @@ using Handler = std::function<void(std::shared_ptr<Call>)>;
 
 struct Limits {
     size_t message_bytes = 64 * 1024;
-    size_t output_bytes = 1024 * 1024; ///< queued for one client, if that is more than one answer
-    /// Of one answer. What rdmad has to say grows with the devices, not with what a client asks.
+    size_t output_bytes = 1024 * 1024; ///< queued for one client, if that is more than one reply
+    /// Of one reply. It grows with the devices, not with what a client requests.
     size_t answer_bytes = 16 * 1024 * 1024;
-    /// Queued for all clients of one user other than root, if that is more than one answer.
+    /// Queued for all clients of one user other than root, if that is more than one reply.
     size_t output_bytes_per_uid = 16 * 1024 * 1024;
     /// Queued for all clients of all users but root. A user with subordinate UIDs is many of them.
     size_t output_bytes_of_strangers = 64 * 1024 * 1024;
@@ -81,7 +81,7 @@ struct Limits {
     std::chrono::milliseconds stall = std::chrono::seconds(30); ///< nothing that waits is read
 };
 
-/// What a program says of itself in org.varlink.service.GetInfo.
+/// The description of a program in org.varlink.service.GetInfo.
 struct Info {
     std::string vendor;
     std::string product;
@@ -98,7 +98,7 @@ public:
     Server(const Server&) = delete;
     Server& operator=(const Server&) = delete;
 
-    /// description: the interface in varlink's own language. methods: by name without the
+    /// Adds an interface. description is in varlink's own language. methods: by name without the
     /// interface: "List".
     void add_interface(const std::string& name, std::string description,
                        std::map<std::string, Handler> methods);
@@ -109,9 +109,9 @@ public:
     void end();
 
     [[nodiscard]] size_t connection_count() const;
-    /// Called when the number of connections changed.
+    /// Calls back when the number of connections changed.
     void on_connections_changed(std::function<void()> callback);
-    /// Called for what a log should have: a client that was dropped, and why.
+    /// Calls back for what a log should have: a client that was dropped, and why.
     void on_trouble(std::function<void(const std::string&)> callback);
 
 private:

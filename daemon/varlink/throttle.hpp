@@ -12,7 +12,7 @@ namespace rdmad::varlink {
 /// needs no timer: what was kept back is counted in the next line for that reason.
 class Throttle {
 public:
-    /// The line, none if it is kept back. Reasons come from a fixed set: each takes memory.
+    /// Returns the line; nullopt if kept back. Reasons come from a fixed set: each takes memory.
     [[nodiscard]] std::optional<std::string> line(const std::string& reason,
                                                   const std::string& details, uint64_t now_usec);
 
