@@ -9,8 +9,8 @@
 #include <string_view>
 #include <vector>
 
-// Who has nodes of RDMA devices open: the kernel waits for them when it removes a device whose
-// driver cannot take them away. rdmad-holders looks, and writes it down for rdmad.
+// The processes that have nodes of RDMA devices open: the kernel waits for them when it removes a
+// device whose driver cannot take them away. rdmad-holders looks, and writes them down for rdmad.
 
 namespace rdmad {
 
@@ -33,10 +33,10 @@ struct LinkedNode {
     bool is_gone = false;  ///< "(deleted)"
 };
 [[nodiscard]] LinkedNode node_of_link(std::string_view link);
-/// Whether it is the name of one.
+/// Returns true if it is the name of one.
 [[nodiscard]] bool is_node(std::string_view name);
 
-/// Of all holders those that have one of these nodes, or of those that are gone, and with them
+/// Returns the holders that have one of these nodes, or of those that are gone, and with them
 /// alone.
 [[nodiscard]] std::vector<Holder> holders_of(const std::vector<Holder>& all,
                                              const std::set<std::string>& nodes,
@@ -44,13 +44,13 @@ struct LinkedNode {
 
 [[nodiscard]] std::set<std::string> units_of(const std::vector<Holder>& holders);
 
-/// "ib_write_bw (PID 412) of perftest.service"
+/// Returns "ib_write_bw (PID 412) of perftest.service".
 [[nodiscard]] std::string describe(const Holder& holder);
-/// All of them, with commas between.
+/// Returns all of them, with commas between.
 [[nodiscard]] std::string describe(const std::vector<Holder>& holders);
 
 [[nodiscard]] std::string format_holders(const std::vector<Holder>& holders);
-/// EBADMSG: no such record, or of another version.
+/// Fails with EBADMSG if it is no such record, or of another version.
 [[nodiscard]] Result<std::vector<Holder>> parse_holders(std::string_view text);
 
 } // namespace rdmad

@@ -23,7 +23,7 @@ using Bus = CPtr<sd_bus, sd_bus_flush_close_unref>;
 using Message = CPtr<sd_bus_message, sd_bus_message_unref>;
 using Stored = std::map<std::string, Holder>; ///< by unit
 
-// of one node; more tell nobody anything
+// of one node; more help nobody
 constexpr size_t max_holders = 16;
 constexpr const char* destination = "org.freedesktop.systemd1";
 constexpr const char* object = "/org/freedesktop/systemd1";
@@ -36,8 +36,8 @@ std::string target_of(const std::string& link)
     return length < 0 ? std::string() : std::string(target, static_cast<size_t>(length));
 }
 
-/// Its name, and whether it is there still: a container may call a node otherwise. None: it is no
-/// RDMA node, whatever it is called.
+/// Returns its name, and whether it is still there: a container may call a node otherwise. The name
+/// is empty if it is no RDMA node, whatever it is called.
 LinkedNode node_of(const std::string& link, const std::string& devices)
 {
     auto node = node_of_link(target_of(link));
@@ -64,7 +64,7 @@ void find_nodes(Holder& holder, const std::string& process, const std::string& d
     }
 }
 
-/// How many have each node, and leaves out of a holder those that have enough.
+/// Counts the holders of each node, and leaves out of a holder the nodes that have enough.
 class Crowd {
 public:
     void thin_out(Holder& holder)
@@ -81,7 +81,7 @@ private:
     std::map<std::string, size_t> counts_;
 };
 
-/// One that the C library made.
+/// Returns a string that the C library allocated.
 template <typename Ask>
 std::string owned(Ask ask)
 {
@@ -128,7 +128,7 @@ std::vector<std::string> running_services(sd_bus* bus)
     return names;
 }
 
-/// That has no name yet.
+/// Returns a holder that has no name yet.
 Holder stored_for(sd_bus* bus, const std::string& unit)
 {
     Holder holder;

@@ -8,19 +8,19 @@
 
 namespace rdmad {
 
-/// Has rdmad-holders.service look who has RDMA nodes open.
+/// Runs rdmad-holders.service to find who has RDMA nodes open.
 class HolderSearch {
 public:
     using OnFound = std::function<void(const Result<std::vector<Holder>>&)>;
 
-    /// record: /run/rdmad/holders
+    /// Takes the record, /run/rdmad/holders.
     explicit HolderSearch(std::string record);
 
     void use(systemd::Orders* manager)
     {
         errand_.use(manager);
     }
-    /// What is found is of a look that begins now, or later.
+    /// Passes on what a look finds that begins now, or later.
     void look(OnFound on_found);
     void on_job(const std::string& unit, uint32_t job, const std::string& result)
     {
@@ -39,7 +39,7 @@ private:
 
     systemd::Errand errand_;
     Waiting asking_; ///< the look that is under way is for them
-    Waiting next_;   ///< who came after it began
+    Waiting next_;   ///< those that came after it began
 };
 
 } // namespace rdmad
