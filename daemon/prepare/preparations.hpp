@@ -18,7 +18,7 @@
 
 namespace rdmad {
 
-/// How far it is.
+/// The progress of a preparation.
 struct Progress {
     enum class Stage {
         inhibited, ///< waits for inhibitors; last: refused for them
@@ -33,14 +33,14 @@ struct Progress {
     std::vector<Inhibitor> inhibitors = {};
     std::vector<std::string> units = {};
     std::vector<Holder> holders = {};
-    std::string problem = {}; ///< who has it open is not known, or a unit cannot be stopped
+    std::string problem = {}; ///< its holders are not known, or a unit cannot be stopped
 
     friend bool operator==(const Progress&, const Progress&) = default;
 };
 
 [[nodiscard]] std::string_view to_string(Progress::Stage stage);
 
-/// What runs with a device that is to go.
+/// The units that run with a device that is to be removed.
 struct Drained {
     std::vector<std::string> left = {}; ///< units that are not down yet
     std::string problem = {};           ///< why one will not be; empty: they will
@@ -52,31 +52,31 @@ public:
 
     using OnHolders = std::function<void(const Result<std::vector<Holder>>&)>;
 
-    /// What it needs of the others.
+    /// The functions that it needs of others.
     struct Parts {
         std::function<const Device*(uint32_t index)> device; ///< null: it is gone
         std::function<void(uint32_t index)> drain;           ///< from now on nothing is started
         std::function<void(uint32_t index)> resume;
-        /// Stops what runs with it, one stage after the other; gives what is not down yet.
+        /// Stops what runs with it, one stage after the other; returns what is not down yet.
         std::function<Drained(uint32_t index, std::map<std::string, int>& asked)> stop;
-        /// Takes the kernel's targets away from the device, and asks who has any RDMA device
-        /// open, or uses that one in the kernel. The answer comes later.
+        /// Takes the kernel's targets away from the device, and looks for those who have any RDMA
+        /// device open, or use that one in the kernel. The result comes later.
         std::function<void(uint32_t index, OnHolders)> look;
         std::function<Time()> clock;
     };
     using OnProgress = std::function<void(const Progress&)>;
 
-    /// delay: how long inhibitors are waited for. inhibitors must outlive it.
+    /// Waits for inhibitors as long as delay says. inhibitors must outlive it.
     Preparations(const Inhibitors& inhibitors, Time delay, Parts parts);
 
-    /// False: the device is being prepared already. on_progress is called with each change, at
-    /// last with one that is_last; not out of begin().
+    /// Returns false if the device is being prepared already. Calls on_progress with each change,
+    /// at last with one that is_last; not out of begin().
     [[nodiscard]] bool begin(uint32_t index, bool ignores_inhibitors, OnProgress on_progress);
-    /// Whoever began it is gone: it is undone if nothing has been stopped, else goes on by itself.
+    /// Undoes it, as its client is gone, if nothing has been stopped; else it goes on by itself.
     void abandon(uint32_t index);
     /// Undoes it.
     void resume(uint32_t index);
-    /// To be called whenever something may have changed.
+    /// Goes on; to be called whenever something may have changed.
     void advance();
     [[nodiscard]] std::optional<Time> next_deadline() const;
 
@@ -95,7 +95,7 @@ private:
     using Entry = std::map<uint32_t, Preparation>::iterator;
 
     void advance(Entry entry);
-    /// Whether nobody objects any more. False, too, if it has ended for that.
+    /// Returns true if nobody objects any more; false, too, if it has ended for that.
     [[nodiscard]] bool may_stop_units(Entry entry, const Device& device);
     [[nodiscard]] bool have_units_stopped(Entry entry);
     void look_if_due(Entry entry, const Device& device);
