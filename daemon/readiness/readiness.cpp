@@ -25,7 +25,7 @@ bool is_guid(const std::string& name)
     return guid && text::format_guid(*guid) == name;
 }
 
-/// Whether a node, as it is written down, is one of these devices.
+/// Returns true if a node, as it is recorded, is one of these devices.
 bool is_of_any(const std::set<uint32_t>& indexes, const std::string& node)
 {
     return std::any_of(indexes.begin(), indexes.end(), [&](uint32_t index) {
@@ -101,7 +101,7 @@ uint64_t Readiness::note_order(const std::string& guid)
     return unconfirmed_[guid] = ++last_order_;
 }
 
-/// An earlier order says nothing of a later one.
+/// Confirms a request, but not if a later one came.
 void Readiness::confirm(const std::string& guid, uint64_t order)
 {
     if (const auto found = unconfirmed_.find(guid);
