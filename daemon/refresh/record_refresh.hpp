@@ -11,9 +11,9 @@
 namespace rdmad {
 
 /// Has udev look again at devices of which its records are outdated, by PID 1, as rdmad may write
-/// nothing in /sys: rdmad-refresh@INDEX.service asks for an event of each node. Once for what the
-/// kernel tells of a device, when that has not changed for a moment; if no event brings the records
-/// up to date, a few times more.
+/// nothing in /sys: rdmad-refresh@INDEX.service requests an event of each node. Once for what the
+/// kernel reports of a device, when that has not changed for a moment; if no event brings the
+/// records up to date, a few times more.
 class RecordRefresh {
 public:
     /// Microseconds of CLOCK_BOOTTIME.
@@ -32,10 +32,10 @@ public:
     }
     /// Starts the service for what is due, and forgets what is up to date.
     void settle();
-    /// Returns the devices that settle() would start the service for: the kernel is to be asked for
-    /// them before.
+    /// Returns the devices that settle() would start the service for: ask the kernel for them
+    /// before.
     [[nodiscard]] std::set<uint32_t> due() const;
-    /// When something is due next; none: nothing will be before something changes.
+    /// Returns when something is due next; nullopt if nothing will be before something changes.
     [[nodiscard]] std::optional<Time> next_deadline() const;
 
 private:
@@ -44,7 +44,7 @@ private:
     struct Attempt {
         Told told = {}; ///< by the kernel
         Time began =
-            0; ///< when the records were outdated first, since the service was started last
+            0; ///< when the records were first outdated since the last start of the service
         std::optional<Time> due = {}; ///< none: given up
         size_t tries = 0;
         std::string refusal = {}; ///< of the last start
