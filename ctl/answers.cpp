@@ -9,8 +9,8 @@ namespace rdmad::ctl {
 
 namespace {
 
-/// The members of one object. The first that is wrong is remembered; what is read after that is
-/// not used.
+/// The members of one object. It records the first that is wrong; what is read after that is not
+/// used.
 class Members {
 public:
     Members(const Json& object, std::string place, std::string& wrong)
@@ -289,7 +289,7 @@ Binding read_binding(const Members& of)
             .problems = of.words("problems")};
 }
 
-/// All of an answer, or what is wrong with it.
+/// Reads all of a reply. Fails with what is wrong with it.
 template <typename Read>
 auto read_all(const Json& parameters, Read read) -> Answer<decltype(read(std::declval<Members>()))>
 {

@@ -8,9 +8,9 @@
 #include <string>
 #include <vector>
 
-// What rdmad answers, as interfaces/*.varlink have it: checked, so that nothing behind needs to.
-// What is null may be left out, and so may what an older rdmad does not have; members that are not
-// known are passed over. Pure.
+// The replies of rdmad, as interfaces/*.varlink have them: checked, so that nothing behind needs
+// to. What is null may be left out, and so may what an older rdmad does not have; unknown members
+// are skipped. Pure.
 
 namespace rdmad::ctl {
 
@@ -23,7 +23,8 @@ struct Port {
     std::optional<std::string> netdev = {};
     std::optional<std::string> umad = {};
     std::optional<std::string> issm = {};
-    std::optional<std::vector<std::string>> units = {}; ///< none: an older rdmad does not say
+    std::optional<std::vector<std::string>> units =
+        {}; ///< nullopt: an older rdmad does not report them
 };
 
 /// A process that has nodes of a device open.
@@ -35,7 +36,7 @@ struct Holder {
     std::vector<std::string> nodes = {};
 };
 
-/// How a device has been, over its appearances.
+/// The life of a device, over its appearances.
 struct Life {
     std::string device = {};
     uint32_t index = 0;
@@ -115,7 +116,7 @@ struct Bindings {
     std::vector<Unit> units = {};
 };
 
-/// An answer of Monitor.
+/// A reply of Monitor.
 struct Event {
     uint64_t sequence = 0;
     int64_t timestamp = 0; ///< microseconds since 1970
@@ -139,13 +140,13 @@ struct Inhibitor {
     std::string mode = {};
 };
 
-/// How far the preparation of a device is, or why it was refused.
+/// The progress of a device's preparation, or why it was refused.
 struct Progress {
     std::string stage = {}; ///< empty: refused
     std::vector<Inhibitor> inhibitors = {};
     std::vector<std::string> units = {};
     std::vector<Holder> holders = {};
-    std::optional<std::string> reason = {}; ///< for which holders are not known
+    std::optional<std::string> reason = {}; ///< why the holders are not known
 };
 
 /// Something in the kernel that waits for connections.
@@ -163,7 +164,7 @@ struct Added {
 };
 
 [[nodiscard]] Answer<std::vector<Device>> read_devices(const Json& parameters);
-/// Devices that the kernel removes: "removing" of the same answer. None: an older rdmad.
+/// Reads the devices that the kernel removes, "removing" of that reply; none from an older rdmad.
 [[nodiscard]] Answer<std::vector<Life>> read_removing(const Json& parameters);
 [[nodiscard]] Answer<Bindings> read_bindings(const Json& parameters);
 [[nodiscard]] Answer<Event> read_event(const Json& parameters);
@@ -171,7 +172,7 @@ struct Added {
 [[nodiscard]] Answer<Progress> read_progress(const Json& parameters);
 [[nodiscard]] Answer<std::vector<KernelTarget>> read_targets(const Json& parameters);
 [[nodiscard]] Answer<std::vector<Inhibitor>> read_inhibitors(const Json& parameters);
-/// A list of strings that is the only member: "removed", "problems".
+/// Reads a list of strings that is the only member: "removed", "problems".
 [[nodiscard]] Answer<std::vector<std::string>> read_words(const Json& parameters, const char* name);
 
 } // namespace rdmad::ctl

@@ -15,7 +15,7 @@ namespace {
 constexpr auto patience = std::chrono::seconds(1);
 constexpr auto pause = std::chrono::milliseconds(100);
 
-/// Asks until the units have come to rest, within reason.
+/// Asks rdmad until the units have come to rest, or a second has passed.
 Answer<Effect> ask_effect(Client& client, const std::string& name)
 {
     const auto deadline = std::chrono::steady_clock::now() + patience;
@@ -30,7 +30,7 @@ Answer<Effect> ask_effect(Client& client, const std::string& name)
     }
 }
 
-/// Warns of GUIDs that were mistaken for others. It is no matter if they cannot be told.
+/// Warns of GUIDs that were mistaken for others, unless rdmad cannot list the devices.
 void warn_of_guids(Client& client, const BindRequest& request, const Effect& effect)
 {
     if (effect.missing.empty())

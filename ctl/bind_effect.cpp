@@ -17,8 +17,8 @@ bool contains(const std::vector<std::string>& words, const std::string& word)
     return std::find(words.begin(), words.end(), word) != words.end();
 }
 
-/// Returns true if somebody has to do something about the unit. rdmad leaves each unit alone that
-/// it is told never to start.
+/// Returns true if somebody has to do something about the unit. If rdmad is never to start a unit,
+/// it leaves it alone: that is not wrong.
 bool is_wrong(const Unit& unit, const Bound& bound)
 {
     return (bound.is_started && standing_of(unit) == Standing::left_alone) ||
@@ -31,7 +31,7 @@ std::string advice_for(const Unit& unit, const Bound& bound)
     return remedy.empty() ? "" : "  " + remedy + "\n";
 }
 
-/// Where rdmad has nothing to start, only what is wrong is worth a line.
+/// Returns lines on units. Where rdmad has nothing to start, only what is wrong is worth one.
 std::string lines_for(const Bound& bound, const Style& style)
 {
     const bool starts = bound.is_started && !bound.effect->matches.empty();
@@ -57,7 +57,7 @@ std::string what_follows(const Bound& bound)
     return bound.unit + (is_sound ? now + " lives with " : " is" + now + " bound to ") + ports;
 }
 
-/// What is told of one GUID: "mlx5_0", or "mlx5_0/1".
+/// Returns whose GUID it is: "mlx5_0", or "mlx5_0/1".
 std::string owner_of(const std::string& guid, bool is_of_port, const std::vector<Device>& devices)
 {
     for (const auto& device : devices) {
@@ -106,7 +106,7 @@ std::string problem_of(const Effect& effect, const std::string& path)
 
 bool is_under_way(const Effect& effect)
 {
-    // there is but the reason in words: at worst a line more is told
+    // only the reason in words shows it: at worst a line more is printed
     return std::any_of(effect.units.begin(), effect.units.end(), [](const Unit& unit) {
         return !unit.active_state || unit.reason.starts_with("is being ");
     });

@@ -47,14 +47,14 @@ bool is_regular(const std::string& path)
     return lstat(path.c_str(), &status) == 0 && S_ISREG(status.st_mode);
 }
 
-/// The text of a file that "rdmactl bind" made; empty if it did not.
+/// Returns the text of a file that "rdmactl bind" made; empty if it did not.
 std::string own_text(const std::string& path)
 {
     auto text = is_regular(path) ? read_file(path).value_or("") : "";
     return is_own(text) ? text : "";
 }
 
-/// Removes the .binding files of a folder that are to go; their paths.
+/// Removes the .binding files of a folder that are to go. Returns their paths.
 template <typename Predicate>
 Answer<std::vector<std::string>> remove_files(const std::string& from, Predicate is_to_go)
 {

@@ -12,22 +12,21 @@ namespace rdmad::ctl {
 /// /etc/rdmad/binding.d, the folder that rdmactl writes to.
 class BindingStore {
 public:
-    /// root goes before the folder: empty, or the root of an image.
+    /// Takes the root that goes before the folder: empty, or the root of an image.
     explicit BindingStore(std::string root) : root_(std::move(root)) {}
 
     [[nodiscard]] std::string path_of(const std::string& name) const;
 
     enum class Put { created, changed, same };
-    /// All of it on the disk, or nothing. A file that rdmactl did not write stays, which is a
-    /// complaint.
+    /// Writes all of it to the disk, or nothing. Fails if rdmactl did not write an existing file.
     [[nodiscard]] Answer<Put> put(const std::string& name, const std::string& text) const;
 
-    /// Paths of the files that "rdmactl bind" made for this unit alone, --runtime or not, or
-    /// without a unit for any; they are gone after that.
+    /// Removes the files that "rdmactl bind" made for this unit alone, --runtime or not, or without
+    /// a unit for any. Returns their paths.
     [[nodiscard]] Answer<std::vector<std::string>>
     remove(const std::optional<std::string>& unit = {}) const;
 
-    /// Paths of all files, in any folder, that name the unit, or without one any.
+    /// Returns the paths of all files, in any folder, that name the unit, or without one any.
     [[nodiscard]] std::vector<std::string>
     files_with(const std::optional<std::string>& unit = {}) const;
 
@@ -36,7 +35,7 @@ public:
         std::string path;
         std::string unit;
     };
-    /// All whose names could become that of the unit.
+    /// Returns all whose names could become that of the unit.
     [[nodiscard]] std::vector<Template> templates_of(const std::string& unit) const;
 
 private:

@@ -71,7 +71,7 @@ std::string compose(const std::vector<config::Assignment>& assignments)
     return text;
 }
 
-/// What a value could do to the lines around it shows in what is read.
+/// Returns true if all is read as meant: a value could change the lines around it.
 bool reads_as_meant(const config::Ini& ini, const std::vector<config::Assignment>& meant)
 {
     return std::equal(ini.assignments.begin(), ini.assignments.end(), meant.begin(), meant.end(),
@@ -81,7 +81,7 @@ bool reads_as_meant(const config::Ini& ini, const std::vector<config::Assignment
                       });
 }
 
-/// What was given on the command line, by the key of the file.
+/// Returns the argument of the command line for a key of the file.
 std::string argument_of(const std::string& key)
 {
     const auto* found = std::find_if(keys.begin(), keys.end(),

@@ -10,7 +10,7 @@
 
 namespace rdmad::ctl {
 
-/// What "rdmactl bind" is asked for. The order of values is that of bind_keys.
+/// The arguments of "rdmactl bind". The order of values is that of bind_keys.
 struct BindRequest {
     static constexpr size_t size = 15;
     std::string unit = {};
@@ -29,30 +29,30 @@ struct BindKey {
 
 [[nodiscard]] const std::array<BindKey, BindRequest::size>& bind_keys();
 
-/// Whether it tells which ports are meant: a list.
+/// Returns true if it says which ports are meant: a list.
 [[nodiscard]] bool is_match(const BindKey& key);
 
-/// The request as rdmad has it: the unit with a suffix, plain GUIDs with blanks
-/// between. A complaint names the option.
+/// Returns the request as rdmad has it: the unit with a suffix, plain GUIDs with blanks between. A
+/// complaint names the option.
 [[nodiscard]] Answer<BindRequest> normalized(BindRequest request);
 
-/// "50-srp.service-0123456789abcdef.binding": of the unit and what is matched, so that the same
-/// ports bound again, with another setting or not, are one file.
+/// Returns "50-srp.service-0123456789abcdef.binding": of the unit and what is matched, so that the
+/// same ports bound again, with another setting or not, are one file.
 [[nodiscard]] std::string file_name_of(const BindRequest& request);
 
-/// The file; checked by the parser that rdmad has, which must read what was meant.
+/// Returns the file; checked by rdmad's parser, which must read what was meant.
 [[nodiscard]] Answer<std::string> text_of(const BindRequest& request, const std::string& path);
 
-/// Whether rdmad is to leave the start of the unit to others.
+/// Returns true if rdmad is to leave the start of the unit to others.
 [[nodiscard]] bool never_starts(const BindRequest& request);
 
-/// The parameters of io.rdmad.Bindings.Add.
+/// Returns the parameters of io.rdmad.Bindings.Add.
 [[nodiscard]] Json parameters_of(const BindRequest& request);
 
-/// Whether "rdmactl bind" made a file, by its first line; with --runtime, rdmad wrote it.
+/// Returns true if "rdmactl bind" made a file, by its first line; with --runtime, rdmad wrote it.
 [[nodiscard]] bool is_own(std::string_view text);
 
-/// What rdmad would understand of a file.
+/// Returns what rdmad would understand of a file.
 [[nodiscard]] config::BindingFile understand(const std::string& text, const std::string& path);
 
 } // namespace rdmad::ctl

@@ -58,10 +58,10 @@ tl::unexpected<Complaint> hung_up(int code)
 
 enum class Wake { ready, gone, late };
 
-/// Waits for the socket, or for the end of what else is watched.
-// poll(2) passes it over
+// poll(2) skips it
 constexpr pollfd nobody = {-1, 0, 0};
 
+/// Waits for the socket, or for the end of what else is watched.
 Wake wait_for(int socket, short events, pollfd watched, Deadline deadline)
 {
     std::array<pollfd, 2> waited = {pollfd{socket, events, 0}, watched};
@@ -94,7 +94,7 @@ std::string names(const Json& parameters, const char* name)
     return list.empty() ? "?" : join(list, ", ");
 }
 
-/// A connection attempt ends with the deadline, too: connect(2) waits while the queue is full.
+/// Ends a connection attempt with the deadline: connect(2) waits while the queue is full.
 void limit_connect(int socket, Deadline deadline)
 {
     const auto left = time_left(deadline);
@@ -266,7 +266,7 @@ Answer<void> Client::send(const Json& message, Deadline deadline)
     return {};
 }
 
-/// A whole message out of what was read.
+/// Takes a whole message out of what was read.
 std::optional<std::string> Client::take()
 {
     const auto end = inbox_.find('\0', searched_);

@@ -14,26 +14,26 @@ namespace rdmad::ctl {
 
 using Json = nlohmann::json;
 
-/// When to give up; none: never.
+/// When to give up; nullopt: never.
 using Deadline = std::optional<std::chrono::steady_clock::time_point>;
 
-/// Long enough for rdmad to be started by the call.
+/// Returns a deadline long enough for systemd to start rdmad for the call.
 [[nodiscard]] Deadline answer_deadline();
 
-/// One answer of several, or the only one.
+/// One reply of several, or the only one.
 struct Message {
     Json parameters = Json::object();
     std::string error = {}; ///< empty: it worked
     bool continues = false;
 };
 
-/// What rdmad sent, without the NUL. Never throws, whatever the bytes are.
+/// Parses what rdmad sent, without the NUL. Never throws, whatever the bytes are.
 [[nodiscard]] Answer<Message> parse_message(std::string_view bytes);
 
-/// What an error of varlink means to a person.
+/// Returns what an error of varlink means to a person.
 [[nodiscard]] std::string explain_error(const std::string& error, const Json& parameters);
 
-/// What a connection that was refused means, and what to do.
+/// Returns what a refused connection means, and what to do.
 [[nodiscard]] std::string explain_no_connection(const std::string& path, int code);
 
 /// Speaks varlink with rdmad, a call after the other.
@@ -44,15 +44,15 @@ public:
     [[nodiscard]] static Answer<Client> connect(const std::string& path, Deadline deadline);
     explicit Client(UniqueFd socket) : socket_(std::move(socket)) {}
 
-    /// A call that has one answer: its parameters, an object.
+    /// Makes a call that has one reply. Returns its parameters, an object.
     [[nodiscard]] Answer<Json> call(const std::string& method, const Json& parameters,
                                     Deadline deadline = answer_deadline());
 
-    /// A call that has many; take them with next().
+    /// Makes a call that has many; take them with next().
     [[nodiscard]] Answer<void> call_more(const std::string& method, const Json& parameters,
                                          Deadline deadline = answer_deadline());
-    /// The next answer. watched: a descriptor of which an error or one of these events of poll(2),
-    /// as that its other end goes, ends the waiting with none.
+    /// Returns the next reply; nullopt if an error of the descriptor watched, as that its other end
+    /// goes, or one of these events of poll(2) ends the wait.
     [[nodiscard]] Answer<std::optional<Json>> next(Deadline deadline, int watched = -1,
                                                    short watched_events = 0);
 

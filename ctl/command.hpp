@@ -6,7 +6,7 @@
 #include <tl/expected.hpp>
 #include <vector>
 
-// Other programs, which are found as a shell finds them; there is no shell.
+// Runs other programs, which are found as a shell finds them; there is no shell.
 
 namespace rdmad::ctl {
 
@@ -15,10 +15,10 @@ constexpr int exit_not_run = 125;
 constexpr int exit_cannot_run = 126;
 constexpr int exit_no_command = 127;
 
-/// Starts a command, which has at least one word; or what errno would be.
+/// Starts a command of at least one word; fails with what errno would be.
 [[nodiscard]] tl::expected<pid_t, int> spawn(const std::vector<std::string>& command);
 
-/// Waits for its end, which is told as a shell has it: 128 and the number of a signal.
+/// Waits for its end. Returns what a shell would: the exit code, or 128 and the number of a signal.
 [[nodiscard]] int exit_code_of(pid_t child);
 
 } // namespace rdmad::ctl

@@ -17,7 +17,7 @@ enum ExitCode {
     exit_in_use = 5
 };
 
-/// Why something was not done, for a person. Nothing in it is escaped yet.
+/// The reason why something was not done, for a person. Nothing in it is escaped yet.
 struct [[nodiscard]] Complaint {
     enum class Kind {
         failed,
@@ -25,8 +25,8 @@ struct [[nodiscard]] Complaint {
         unreachable, ///< rdmad does not run
         late,        ///< a deadline has passed
         hung_up,     ///< rdmad did
-        broken,      ///< its answer is none
-        refused,     ///< rdmad answered with an error
+        broken,      ///< its reply makes no sense
+        refused,     ///< rdmad replied with an error
     };
     Kind kind = Kind::failed;
     std::string text = {};
@@ -56,7 +56,7 @@ using Answer = tl::expected<T, Complaint>;
     return complaint(Complaint::Kind::failed, std::move(text));
 }
 
-/// Hands on the complaint of another answer.
+/// Passes on the complaint of another answer.
 template <typename T>
 [[nodiscard]] tl::unexpected<Complaint> as_told(Answer<T>& answer)
 {

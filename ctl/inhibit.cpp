@@ -46,7 +46,7 @@ Json parameters_of(const InhibitOptions& options)
     return parameters;
 }
 
-/// The inhibitor, which holds as long as the client stays.
+/// Takes an inhibitor, which holds as long as the client stays.
 Answer<Client> take(const Common& common, const InhibitOptions& options)
 {
     auto client = connect(common);
@@ -66,7 +66,7 @@ bool ends_within(const UniqueFd& process, int milliseconds)
     return poll(&waited, 1, milliseconds) > 0;
 }
 
-/// Until the command has ended. An rdmad that was started anew is asked again.
+/// Keeps it until the command has ended. Requests it again if rdmad was started anew.
 void keep(Client client, const UniqueFd& process, const Common& common,
           const InhibitOptions& options)
 {
@@ -75,7 +75,7 @@ void keep(Client client, const UniqueFd& process, const Common& common,
         const auto told = client.next({}, process.get(), POLLIN);
         if (told && !*told)
             return;
-        // a device is to be prepared: the command is not told
+        // a device is to be prepared: the command does not hear of that
         if (told)
             continue;
         warn("rdmad has ended; until it is back nothing keeps devices from being prepared");

@@ -77,7 +77,7 @@ std::string unit_text(const Event& event)
     return text;
 }
 
-/// "mlx5_0, ready", "mlx5_0, went: hot unplug"
+/// Returns "mlx5_0, ready", "mlx5_0, went: hot unplug".
 std::string life_text(const Event& event)
 {
     const auto& life = *event.life;

@@ -5,13 +5,13 @@
 
 namespace rdmad::ctl {
 
-/// What the answers of Monitor add up to. Pure.
+/// The devices, as the replies of Monitor add up. Pure.
 class KnownDevices {
 public:
-    /// How many events were missed before this one, by its number.
+    /// Applies an event. Returns how many were missed before it, by its number.
     uint64_t apply(const Event& event);
 
-    /// By its index; none if it is not there.
+    /// Returns the device with the index; null if it is not there.
     [[nodiscard]] const Device* find(uint32_t index) const;
     [[nodiscard]] const std::vector<Device>& all() const
     {
@@ -26,7 +26,7 @@ private:
     std::optional<uint64_t> sequence_;
 };
 
-/// An event as a line without time. before: the event's device as it was, if it was known.
+/// Returns an event as a line without time. before: the event's device as it was, if it was known.
 [[nodiscard]] std::string event_text(const Event& event, const Device* before);
 
 } // namespace rdmad::ctl

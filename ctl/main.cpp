@@ -19,7 +19,7 @@ constexpr char exit_codes[] =
 
 using Verb = std::function<Answer<int>()>;
 
-/// What the command line fills in, and the verb that it names.
+/// The values of the command line, and the verb that it names.
 struct CommandLine {
     Common common = {};
     std::optional<std::string> about = {};
@@ -58,7 +58,7 @@ void add_questions(CLI::App& app, CommandLine& line)
             "--no-legend", [&line] { line.common.has_legend = false; }, "Print no headings");
 }
 
-/// Lists may be given in parts.
+/// Adds an option. Lists may be given in parts.
 void add_key(CLI::App& bind, const BindKey& key, std::optional<std::string>& value)
 {
     auto* option = bind.add_option(key.option, value, key.help)->option_text("...");
@@ -206,7 +206,7 @@ void add_all(CLI::App& app, CommandLine& line)
     add_others(app, line);
 }
 
-/// What was meant, where it can be told.
+/// Returns what may have been meant; empty if nothing is near.
 std::string hint_for(const CLI::App& app, const std::string& word)
 {
     std::vector<std::string> verbs;
@@ -216,7 +216,7 @@ std::string hint_for(const CLI::App& app, const std::string& word)
     return near.empty() ? "" : "did you mean " + join(near, " or ") + "? ";
 }
 
-/// Whether the verb is about files, which an image has as well.
+/// Returns true if the verb is about files, which an image has as well.
 bool takes_root(const std::string& verb)
 {
     return verb == "bind" || verb == "unbind" || verb == "verify";
@@ -256,7 +256,7 @@ int run(const CommandLine& line)
 
 int main(int argc, char** argv)
 {
-    // whoever reads may go at any time: a write tells
+    // whoever reads may go at any time: a write then fails
     (void)signal(SIGPIPE, SIG_IGN);
     rdmad::ctl::CommandLine line;
     CLI::App app("Ties services to RDMA devices: shows and steers rdmad.", "rdmactl");

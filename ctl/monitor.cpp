@@ -26,7 +26,7 @@ void end_on_signals()
     (void)sigaction(SIGTERM, &action, nullptr);
 }
 
-/// What the event says, after what is known of its device.
+/// Returns a line on the event, with what is known of its device before.
 std::string line_of(const Event& event, const KnownDevices& known)
 {
     const auto* before = event.device ? known.find(event.device->index) : nullptr;

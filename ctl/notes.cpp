@@ -44,14 +44,14 @@ bool has_file(const std::string& root, const std::string& unit)
     });
 }
 
-/// "a@.service" of "a@b.service"; else as it is.
+/// Returns "a@.service" of "a@b.service"; else as it is.
 std::string template_of(const std::string& unit)
 {
     const auto at = unit.find('@');
     return at == std::string::npos ? unit : unit.substr(0, at + 1) + unit.substr(unit.rfind('.'));
 }
 
-/// Of a slice or mount there need not be one, nor can it be told of a name that is not known yet.
+/// Returns false for a slice or mount, which need no file, and for a name that is not known yet.
 bool needs_file(const std::string& unit)
 {
     return !unit.ends_with(".slice") && !unit.ends_with(".mount") &&

@@ -6,17 +6,17 @@
 #include <string>
 #include <vector>
 
-// What is no mistake in a file, and most likely not what was meant. root is that of an image, or
-// empty.
+// Notes on what is no mistake in a file, and most likely not what was meant. root is that of an
+// image, or empty.
 
 namespace rdmad::ctl {
 
-/// Files in the folders that nobody reads, for their names do not end in the suffix.
+/// Returns notes on files in the folders that nobody reads, as their names do not end in suffix.
 [[nodiscard]] std::vector<std::string> notes_on_names(const std::string& root,
                                                       const std::vector<std::string>& folders,
                                                       const std::string& suffix);
 
-/// Units of the file of which systemd has no file.
+/// Returns notes on units of the file of which systemd has no file.
 [[nodiscard]] std::vector<std::string> notes_on_units(const std::string& root,
                                                       const config::BindingFile& binding);
 

@@ -22,7 +22,7 @@ std::string describe_inhibitors(const std::vector<Inhibitor>& inhibitors)
     return join(words, ", ");
 }
 
-/// What is waited for.
+/// Returns what the preparation waits for.
 std::string describe(const Progress& progress)
 {
     if (progress.stage == "inhibited")
@@ -46,7 +46,7 @@ std::string refusal(const std::string& device, const Progress& progress)
            "; end that, and run rdmactl prepare " + device + " again" + undo;
 }
 
-/// The end of a preparation that was refused, if rdmad said why.
+/// Reports a refused preparation if rdmad said why; else fails with the complaint.
 Answer<int> refuse(const Common& common, const std::string& device, Complaint why)
 {
     const bool is_inhibited = why.error == "io.rdmad.Lifecycle.Inhibited";
@@ -66,7 +66,7 @@ Answer<int> refuse(const Common& common, const std::string& device, Complaint wh
     return finish(to_line(json), exit_code);
 }
 
-/// By the PCI device that the RDMA device hangs on.
+/// Removes it by the PCI device that it hangs on.
 Answer<void> remove(const std::string& device)
 {
     const auto folder = "/sys/class/infiniband/" + device + "/device";

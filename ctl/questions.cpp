@@ -7,7 +7,7 @@ namespace rdmad::ctl {
 
 namespace {
 
-/// Parameters with one member, or without.
+/// Returns parameters with one member, or without.
 Json only(const char* name, const std::optional<std::string>& value)
 {
     auto parameters = Json::object();

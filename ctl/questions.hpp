@@ -5,7 +5,7 @@
 
 namespace rdmad::ctl {
 
-/// What all verbs are told.
+/// The options that all verbs have.
 struct Common {
     std::string socket = {};
     bool is_socket_given = false;
@@ -13,14 +13,14 @@ struct Common {
     bool json = false;
     bool has_legend = true;
 
-    /// The rdmad that runs has nothing to do with an image.
+    /// Returns false for an image: the rdmad that runs has nothing to do with it.
     [[nodiscard]] bool asks_rdmad() const
     {
         return root.empty() || is_socket_given;
     }
 };
 
-/// An answer as it came, checked, and what it says.
+/// A reply as it came, checked, and what it says.
 template <typename T>
 struct Asked {
     Json raw;
@@ -29,18 +29,18 @@ struct Asked {
 
 [[nodiscard]] Answer<Client> connect(const Common& common);
 
-/// All devices, or the one that a name or GUID means.
+/// Requests all devices, or the one that a name or GUID means.
 [[nodiscard]] Answer<Asked<std::vector<Device>>>
 ask_devices(Client& client, const std::optional<std::string>& device = {});
 
-/// All bindings and bound units, or those of one unit.
+/// Requests all bindings and bound units, or those of one unit.
 [[nodiscard]] Answer<Asked<Bindings>> ask_bindings(Client& client,
                                                    const std::optional<std::string>& unit = {});
 
-/// Has rdmad read its files again, and warns of what is wrong with them, which is the answer.
+/// Has rdmad read its files again. Returns what is wrong with them, and warns of it.
 [[nodiscard]] Answer<std::vector<std::string>> ask_reload(Client& client);
 
-/// One line, in ASCII: a terminal shows nothing but what it says.
+/// Returns one line, in ASCII: a terminal shows nothing but what it says.
 [[nodiscard]] std::string to_line(const Json& json);
 
 } // namespace rdmad::ctl

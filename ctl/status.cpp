@@ -46,7 +46,7 @@ Answer<int> all(Client& client, const Common& common)
 
 constexpr size_t max_devices_told = 8;
 
-/// What somebody could ask about.
+/// The names that somebody could ask about.
 struct Names {
     std::vector<std::string> devices = {};
     std::vector<std::string> others = {}; ///< GUIDs and bound units
@@ -68,7 +68,7 @@ Names names_of(Client& client)
     return names;
 }
 
-/// Tells what is there and like it; else the devices, unless they are many.
+/// Names what is there and like it; else the devices, unless they are many.
 Complaint unknown(Client& client, const std::string& what)
 {
     const auto names = names_of(client);
@@ -85,7 +85,7 @@ Complaint unknown(Client& client, const std::string& what)
                     "; if you have just written a .binding file, run rdmactl reload"};
 }
 
-/// An answer of List with the devices that have a port, and nothing of their other ports.
+/// Returns a reply of List with the devices that have a port, and nothing of their other ports.
 Json narrowed(const Json& devices, uint32_t number)
 {
     auto narrow = Json::array();
@@ -101,7 +101,7 @@ Json narrowed(const Json& devices, uint32_t number)
     return {{"devices", narrow}};
 }
 
-/// Devices, or one port of them; none: no such device.
+/// Returns devices, or one port of them; nullopt if there is no such device.
 Answer<std::optional<Asked<std::vector<Device>>>> find(Client& client, const Target& target)
 {
     using Found = std::optional<Asked<std::vector<Device>>>;
@@ -121,7 +121,7 @@ Answer<std::optional<Asked<std::vector<Device>>>> find(Client& client, const Tar
     return Found({std::move(raw), std::move(*value)});
 }
 
-/// None: no such device.
+/// Prints a device. Returns nullopt if there is none.
 Answer<std::optional<int>> device(Client& client, const Common& common, const std::string& what)
 {
     auto target = parse_target(what);
@@ -150,7 +150,7 @@ Answer<std::optional<int>> device(Client& client, const Common& common, const st
     return finish(text);
 }
 
-/// None: no such unit.
+/// Prints a unit. Returns nullopt if there is none.
 Answer<std::optional<int>> unit(Client& client, const Common& common, const std::string& name)
 {
     auto bindings = ask_bindings(client, name);

@@ -46,7 +46,7 @@ Cell standing_cell(const Unit& unit)
     return {standing_words[standing], standing_colours[standing]};
 }
 
-/// Words that are known, with commas between.
+/// Returns the words that are known, with commas between.
 std::string listed(const std::vector<std::optional<std::string>>& words)
 {
     std::vector<std::string> known;
@@ -70,7 +70,7 @@ void add_device(Page& page, const Device& device)
                       {", " + listed({port.link_type, port.guid, port.netdev})}});
 }
 
-/// What rdmad says beyond the words for how the unit stands.
+/// Returns what rdmad says beyond the words for how the unit stands.
 std::string reason_of(const Unit& unit)
 {
     constexpr std::string_view left_alone = "is left alone: ";
@@ -109,7 +109,7 @@ bool hangs_on(const Unit& unit, const Device& device)
     });
 }
 
-/// Whether the GUID is told already, as one of what is gone.
+/// Returns true if the GUID was reported already, as one of what is gone.
 bool is_of_gone(const std::string& guid, const std::vector<Unit>& units)
 {
     const auto is_gone = [&](const BoundPort& port) {
@@ -142,7 +142,7 @@ bool is_started_by_one_of(const std::vector<Binding>& bindings, const Unit& unit
 
 std::string describe_bound(const BoundPort& port)
 {
-    // what WaitFor= asks for beyond that is said for the unit
+    // what WaitFor= needs beyond that is in the line of the unit
     const auto* state = !port.is_present ? "gone" : port.is_ready ? "present" : "not usable";
     return "bound to " + port_name(port.device, port.port) + ": " +
            listed({state, port.guid ? port.guid : "node GUID " + port.node_guid, port.node});

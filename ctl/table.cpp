@@ -23,7 +23,7 @@ bool begins_character(char c)
     return (static_cast<unsigned char>(c) & 0xc0U) != 0x80;
 }
 
-/// A cell is one word, or a script would see the columns behind it shifted.
+/// Returns a cell as one word, or a script would see the columns behind it shifted.
 std::string shown_text(const std::string& text)
 {
     std::string word;
@@ -57,7 +57,7 @@ size_t total(const std::vector<Shown>& shown)
     return std::accumulate(shown.begin(), shown.end(), (shown.size() - 1) * gap, add);
 }
 
-/// Takes from the widest of the columns that can shrink, until it fits. Whether it does.
+/// Narrows the widest of the columns that can shrink, until it fits. Returns true if it does.
 bool shrink(const Table& table, std::vector<Shown>& shown, size_t width)
 {
     for (;;) {
@@ -76,7 +76,7 @@ bool shrink(const Table& table, std::vector<Shown>& shown, size_t width)
     }
 }
 
-/// Leaves out the column that is missed least. Whether there was one.
+/// Leaves out the column that is missed least. Returns false if there is none.
 bool drop_one(const Table& table, std::vector<Shown>& shown)
 {
     const auto goes =

@@ -17,7 +17,7 @@ struct Cell {
     Colour colour = Colour::none;
 };
 
-/// What to do with a column where the table is wider than the terminal.
+/// A column, and what to do with it where the table is wider than the terminal.
 struct Column {
     std::string heading;
     bool can_shrink = false;
@@ -30,16 +30,16 @@ struct Table {
     std::vector<std::vector<Cell>> rows = {}; ///< a cell for each column
 };
 
-/// How standard output wants it.
+/// The style of standard output.
 struct Style {
-    std::optional<size_t> width = {}; ///< none: nothing is cut
+    std::optional<size_t> width = {}; ///< nullopt: nothing is cut
     bool has_colour = false;
     bool has_legend = true;
 };
 
 [[nodiscard]] std::string layout(const Table& table, const Style& style);
 
-/// Characters, not bytes.
+/// Returns characters, not bytes.
 [[nodiscard]] size_t width_of(std::string_view text);
 
 [[nodiscard]] std::string coloured(const std::string& text, Colour colour, const Style& style);

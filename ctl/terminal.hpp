@@ -9,16 +9,16 @@
 
 namespace rdmad::ctl {
 
-/// What standard output is.
+/// Returns the style that standard output needs.
 [[nodiscard]] Style style_of_output();
 
-/// Writes all of it at once. False: nobody reads it any more; another failure is a complaint.
+/// Writes all of it at once. Returns false if nobody reads it any more; fails for another reason.
 [[nodiscard]] Answer<bool> print(std::string_view text);
 
-/// Prints and ends with that code.
+/// Prints, and returns that code.
 [[nodiscard]] Answer<int> finish(std::string_view text, int exit_code = exit_fine);
 
-/// A line on standard error, with nothing in it that steers a terminal.
+/// Writes a line to standard error, with nothing in it that steers a terminal.
 void warn(std::string_view text);
 
 } // namespace rdmad::ctl

@@ -29,7 +29,7 @@ bool is_no_such_unit(const Complaint& complaint)
     return complaint.error == "io.rdmad.Bindings.NoSuchUnit";
 }
 
-/// Files that bind the unit by a name with specifiers, which only rdmad can tell.
+/// Returns files that bind the unit, of which only rdmad knows those with specifiers.
 Answer<std::vector<std::string>> files_rdmad_knows(Client& client, const std::string& unit)
 {
     auto bindings = ask_bindings(client, unit);
@@ -68,7 +68,7 @@ Answer<int> tell(const Common& common, const std::string& unit, const Unbound& u
                   " runs, it keeps running\n");
 }
 
-/// Why nothing was removed, and what to do.
+/// Returns why nothing was removed, and what to do.
 std::string refusal(const BindingStore& store, const std::string& unit,
                     const std::vector<std::string>& others)
 {

@@ -27,7 +27,7 @@ struct InhibitOptions {
     std::string who = {};                   ///< empty: the command
     std::string why = {};
     std::string mode = "block";
-    std::vector<std::string> command = {}; ///< empty: tell the inhibitors that are there
+    std::vector<std::string> command = {}; ///< empty: list the inhibitors that are there
 };
 
 struct BindOptions {

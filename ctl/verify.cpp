@@ -22,7 +22,7 @@ const std::vector<std::string> link_folders = {"/etc/rdmad/link.d", "/run/rdmad/
                                                "/usr/local/lib/rdmad/link.d",
                                                "/usr/lib/rdmad/link.d"};
 
-/// What was found out, in the order of the files.
+/// The findings, in the order of the files.
 struct Findings {
     std::vector<std::string> problems = {};
     std::vector<std::string> notes = {};
@@ -73,7 +73,7 @@ Findings look_at_files(const Common& common, const std::vector<std::string>& pat
     return findings;
 }
 
-/// "vm kvm", "container lxc" or "none".
+/// Returns "vm kvm", "container lxc" or "none".
 std::string virtualization()
 {
     FILE* program =
@@ -100,7 +100,7 @@ config::Facts facts_of_host()
             .virtualization = virtualization};
 }
 
-/// What each binding matches now; null if rdmad does not run.
+/// Returns what each binding matches now; null if rdmad does not run.
 Answer<Json> ask_matches(const Common& common, const Findings& findings)
 {
     if (!common.asks_rdmad())

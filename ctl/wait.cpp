@@ -18,7 +18,7 @@ constexpr std::array goal_words = {"active", "ready", "present", "absent"};
 // a year: more would overflow sooner or later
 constexpr double longest = 366.0 * 86400;
 constexpr auto pause = std::chrono::milliseconds(200);
-// an rdmad that hangs up before it has said anything, as it may when it ends: so many times
+// retries after an rdmad that hung up before it said anything, as it may when it ends
 constexpr int max_mute = 3;
 
 Answer<Deadline> deadline_of(double timeout)
@@ -44,7 +44,7 @@ Answer<std::vector<Target>> targets_of(const std::vector<std::string>& words)
     return targets;
 }
 
-/// The first that is not as it should be, or that all are.
+/// Returns the first that is not as it should be, or that all are.
 Look look_at_all(const std::vector<Target>& targets, WaitGoal goal, const KnownDevices& known)
 {
     for (const auto& target : targets)
@@ -78,7 +78,7 @@ Answer<Client> ask(const Common& common, WaitGoal goal, Deadline deadline)
 /// What was seen so far; it outlives a connection to rdmad.
 struct Seen {
     Look look = {};
-    bool is_noted = false; ///< what is not there, which may be a name that was mistyped
+    bool is_noted = false; ///< logged what is not there, which may be a name that was mistyped
 };
 
 void note_missing(const std::vector<Target>& targets, const KnownDevices& known)
@@ -133,7 +133,7 @@ Answer<int> wait(const Common& common, const WaitOptions& options)
             warn(fmt::format("waited {} s: {}", options.timeout, look.seen));
             return end(common, options.goal, look);
         }
-        // one that was started anew, as for another version, is asked again
+        // an rdmad that was started anew, as for another version, gets the request again
         if (kind != Complaint::Kind::hung_up || (!has_heard && ++mute == max_mute))
             return as_told(outcome);
         std::this_thread::sleep_for(pause);

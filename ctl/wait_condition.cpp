@@ -17,7 +17,7 @@ struct Found {
     std::vector<const Port*> ports;
 };
 
-/// A name and a node GUID mean all ports, a port GUID its own.
+/// Returns the ports that are meant: all for a name or a node GUID, its own for a port GUID.
 std::optional<Found> ports_meant(const Target& target, const Device& device)
 {
     const bool is_whole = target.name == device.name || target.name == device.node_guid;
@@ -61,7 +61,7 @@ Look look_at_activity(const std::vector<Found>& all)
     return {.holds = true};
 }
 
-/// What a device that has an active port lacks to be ready; empty: nothing.
+/// Returns what a device that has an active port lacks to be ready; empty if nothing.
 std::string unsettled(const Device& device)
 {
     if (device.life && device.life->held_until)

@@ -3,7 +3,7 @@
 
 #include "ctl/answers.hpp"
 
-// What "rdmactl wait" waits for. Pure.
+// The condition that "rdmactl wait" waits for. Pure.
 
 namespace rdmad::ctl {
 
@@ -16,10 +16,10 @@ struct Target {
     std::optional<uint32_t> port = {};
 };
 
-/// "mlx5_0", "mlx5_0/1", "0002:c903:0000:0a01".
+/// Parses "mlx5_0", "mlx5_0/1", "0002:c903:0000:0a01".
 [[nodiscard]] Answer<Target> parse_target(const std::string& word);
 
-/// Whether it is so, and what is seen: "port 0002c90300000a01 of mlx5_0 is down".
+/// The result of a look: if it is so, and what is seen: "port 0002c90300000a01 of mlx5_0 is down".
 struct Look {
     bool holds = false;
     std::string seen = {};

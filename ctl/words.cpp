@@ -15,7 +15,7 @@ namespace {
 
 constexpr size_t max_hints = 8;
 
-/// How many letters differ (Levenshtein).
+/// Returns how many letters differ (Levenshtein).
 size_t distance(std::string_view left, std::string_view right)
 {
     std::vector<size_t> row(right.size() + 1);
