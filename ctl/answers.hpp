@@ -23,8 +23,7 @@ struct Port {
     std::optional<std::string> netdev = {};
     std::optional<std::string> umad = {};
     std::optional<std::string> issm = {};
-    std::optional<std::vector<std::string>> units =
-        {}; ///< nullopt: an older rdmad does not report them
+    std::optional<std::vector<std::string>> units = {}; ///< nullopt: an older rdmad lacks them
 };
 
 /// A process that has nodes of a device open.

@@ -18,7 +18,7 @@ public:
     [[nodiscard]] std::string path_of(const std::string& name) const;
 
     enum class Put { created, changed, same };
-    /// Writes all of it to the disk, or nothing. Fails if rdmactl did not write an existing file.
+    /// Writes all of it to the disk, or nothing. Fails on a file that rdmactl did not write.
     [[nodiscard]] Answer<Put> put(const std::string& name, const std::string& text) const;
 
     /// Removes the files that "rdmactl bind" made for this unit alone, --runtime or not, or without

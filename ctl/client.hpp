@@ -51,8 +51,8 @@ public:
     /// Makes a call that has many; take them with next().
     [[nodiscard]] Answer<void> call_more(const std::string& method, const Json& parameters,
                                          Deadline deadline = answer_deadline());
-    /// Returns the next reply; nullopt if an error of the descriptor watched, as that its other end
-    /// goes, or one of these events of poll(2) ends the wait.
+    /// Returns the next reply. Returns nullopt if an error on the descriptor watched, as when its
+    /// other end goes, or one of watched_events of poll(2) ends the wait.
     [[nodiscard]] Answer<std::optional<Json>> next(Deadline deadline, int watched = -1,
                                                    short watched_events = 0);
 

@@ -66,7 +66,7 @@ Answer<int> refuse(const Common& common, const std::string& device, Complaint wh
     return finish(to_line(json), exit_code);
 }
 
-/// Removes it by the PCI device that it hangs on.
+/// Removes the PCI device that the RDMA device hangs on.
 Answer<void> remove(const std::string& device)
 {
     const auto folder = "/sys/class/infiniband/" + device + "/device";

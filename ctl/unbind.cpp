@@ -29,7 +29,7 @@ bool is_no_such_unit(const Complaint& complaint)
     return complaint.error == "io.rdmad.Bindings.NoSuchUnit";
 }
 
-/// Returns files that bind the unit, of which only rdmad knows those with specifiers.
+/// Asks rdmad for the files that bind the unit: only it knows those with specifiers.
 Answer<std::vector<std::string>> files_rdmad_knows(Client& client, const std::string& unit)
 {
     auto bindings = ask_bindings(client, unit);

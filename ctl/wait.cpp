@@ -18,7 +18,7 @@ constexpr std::array goal_words = {"active", "ready", "present", "absent"};
 // a year: more would overflow sooner or later
 constexpr double longest = 366.0 * 86400;
 constexpr auto pause = std::chrono::milliseconds(200);
-// retries after an rdmad that hung up before it said anything, as it may when it ends
+// so many times an rdmad may hang up before it says anything, as it may when it ends
 constexpr int max_mute = 3;
 
 Answer<Deadline> deadline_of(double timeout)
@@ -78,7 +78,7 @@ Answer<Client> ask(const Common& common, WaitGoal goal, Deadline deadline)
 /// What was seen so far; it outlives a connection to rdmad.
 struct Seen {
     Look look = {};
-    bool is_noted = false; ///< logged what is not there, which may be a name that was mistyped
+    bool is_noted = false; ///< what is not there was reported: the name may be mistyped
 };
 
 void note_missing(const std::vector<Target>& targets, const KnownDevices& known)

@@ -7,7 +7,7 @@
 
 namespace rdmad {
 
-/// rdmad.conf(5)
+/// The settings of rdmad.conf(5).
 struct Settings {
     lifecycle::Settings lifecycle = {};
     recovery::Settings recovery = {};

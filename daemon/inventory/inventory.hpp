@@ -33,7 +33,7 @@ class Inventory {
 public:
     using OnChange = std::function<void(const DeviceChange&)>;
 
-    /// client and root (/sys) must outlive the inventory.
+    /// Takes client and root (/sys), which must outlive the inventory.
     Inventory(nldev::Client& client, const sysfs::Directory& root, OnChange on_change)
         : client_(client), root_(root), on_change_(std::move(on_change))
     {

@@ -28,7 +28,7 @@ enum class State {
     lost      ///< gone
 };
 
-/// Why a device went, or what came back in its place.
+/// The cause why a device went, or what came back in its place.
 enum class Cause {
     unknown,
     reset,          ///< its parent stayed, and stayed with its driver
@@ -49,8 +49,8 @@ struct Settings {
     Time blocked_after = 5 * second;
     Time inhibit_delay = 30 * second; ///< a removal waits for its inhibitors that long
     Time evidence = 3 * second;       ///< within which udev reports what a device hung on
-    Time reload = 10 * second; ///< a reload of its driver is reported within that after the return
-    uint32_t flap_limit = 3;   ///< returns within the window that hold it; 0: none do
+    Time reload = 10 * second;        ///< within which a driver reload is reported after the return
+    uint32_t flap_limit = 3;          ///< returns within the window that hold it; 0: none do
     Time flap_window = 600 * second;
     Time hold_first = 30 * second;
     Time hold_last = 600 * second;

@@ -89,7 +89,7 @@ const History* Lifecycle::find(uint32_t index) const
     return id == ids_.end() ? nullptr : &histories_.at(id->second);
 }
 
-// -- what is told ---------------------------------------------------------------------------------
+// -- what is reported -----------------------------------------------------------------------------
 
 void Lifecycle::on_device(const DeviceChange& change)
 {

@@ -18,7 +18,7 @@ public:
     using OnReport = std::function<void(const Result<Report>&)>;
     using Tell = std::function<void(const Report&)>;
 
-    /// directory is /run/rdmad/recovery. Calls tell with each report of what was to be done.
+    /// Takes directory, /run/rdmad/recovery. Calls tell with each report of what was to be done.
     Recovery(const std::string& directory, Settings settings, Tell tell);
 
     void use(systemd::Orders* manager);

@@ -5,7 +5,7 @@
 
 namespace rdmad::recovery {
 
-/// Which recoveries are on; rdmad.conf(5).
+/// The recoveries that are on; rdmad.conf(5).
 struct Settings {
     std::set<Kind> kinds = {Kind::nvmet, Kind::iser, Kind::srpt, Kind::nfs};
     bool nvme_host = true;

@@ -20,7 +20,7 @@ public:
     using Time = uint64_t;
     using Clock = std::function<Time()>;
 
-    /// inventory must outlive it.
+    /// Takes inventory, which must outlive it.
     RecordRefresh(const Inventory& inventory, Clock clock)
         : inventory_(inventory), clock_(std::move(clock))
     {

@@ -23,7 +23,7 @@ public:
         std::function<void(const systemd::Orders::Anchors&)> on_known;
         /// Called when has_failed() is true.
         std::function<void()> on_failed;
-        /// PID 1 stopped all anchors of the unit whose nodes went, and the unit before them.
+        /// Called after PID 1 stopped the unit, and then all its anchors whose nodes went.
         std::function<void(const std::string& unit)> on_ended;
     };
 

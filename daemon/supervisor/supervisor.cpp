@@ -436,7 +436,7 @@ config::Stage Supervisor::stage_of(const BoundUnit& unit) const
     return stage;
 }
 
-/// Returns the unit of the same device that is of an earlier stage and comes.
+/// Returns as obstacle a unit of the same device that is of an earlier stage and comes.
 Obstacle Supervisor::earlier_stage(uint32_t index, config::Stage stage) const
 {
     const auto claims = claims_.find(index);

@@ -33,7 +33,7 @@ struct BoundUnit {
 
     std::set<std::string> bindings = {}; ///< names of the files
     std::map<Key, Member> present = {};
-    /// Called after a name that its device does not have any more: it is stopped.
+    /// Its name contains an old name of its device: it is stopped.
     bool is_misnamed = false;
     /// A node that it was tied to went, and PID 1 has yet to say what became of the unit.
     bool is_behind = false;
@@ -77,7 +77,7 @@ public:
     void use(systemd::Orders* manager);
 
     void on_device(const DeviceChange& change);
-    /// Handles another answer of Events::obstacle.
+    /// Handles another result of Events::obstacle.
     void on_obstacle(uint32_t index);
     /// Binds units anew after the files were read.
     void on_bindings();

@@ -25,7 +25,7 @@ public:
     /// The owner of a connection.
     class Owner {
     public:
-        /// Called when a connection came to its end; why is empty if the client wanted it so.
+        /// Handles the end of a connection; why is empty if the client wanted it so.
         virtual void closed(Connection& connection, const std::string& why) = 0;
         /// Returns true if so many bytes may wait for the client, beside those that wait for other
         /// clients of its user.

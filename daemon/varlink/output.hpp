@@ -33,7 +33,7 @@ public:
             return;
         bytes_.erase(0, written_);
         written_ = 0;
-        // one large answer is no reason to keep its memory
+        // one large reply is no reason to keep its memory
         if (bytes_.empty())
             bytes_ = {};
     }

@@ -40,9 +40,9 @@ public:
     bool notify(const Json& parameters);
     /// Sends an error as reply. The name is complete: "io.rdmad.Devices.NoSuchDevice".
     void fail(const std::string& error, Json parameters = Json::object());
-    /// Fails with org.varlink.service.InvalidParameter.
+    /// Sends org.varlink.service.InvalidParameter.
     void fail_parameter(const std::string& parameter);
-    /// Fails with org.varlink.service.PermissionDenied.
+    /// Sends org.varlink.service.PermissionDenied.
     void fail_permission();
     /// Calls back once when notify() has room again after it had none.
     void on_room(std::function<void()> callback);
@@ -92,7 +92,7 @@ struct Info {
 /// A varlink server on a listening socket. Clients are strangers.
 class Server {
 public:
-    /// event must outlive the server.
+    /// Takes event, which must outlive the server.
     Server(sd_event* event, Info info, Limits limits = {});
     ~Server();
     Server(const Server&) = delete;
