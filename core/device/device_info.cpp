@@ -65,8 +65,8 @@ bool has_port_guid(naming::LinkType type)
 /// the device such a port: hns, mana and siw pass on EINVAL or ENODEV while a port has no network
 /// device, and the kernel refuses a port that is gone in the same words (fill_port_info(),
 /// drivers/infiniband/core/nldev.c).
-Result<std::optional<DeviceInfo>> absent_port(nldev::Client& client, const nldev::Device& device,
-                                              uint32_t number)
+Result<std::optional<DeviceInfo>> explain_absent_port(nldev::Client& client,
+                                                      const nldev::Device& device, uint32_t number)
 {
     const auto again = client.device(device.index);
     if (!again)
@@ -111,7 +111,7 @@ Result<std::optional<DeviceInfo>> read_device_info(nldev::Client& client,
         if (!known)
             return tl::unexpected<Error>(std::move(known).error());
         if (!*known)
-            return absent_port(client, device, number);
+            return explain_absent_port(client, device, number);
         const auto type = link_type_of(opened, device, **known, info.driver);
         auto guid =
             has_port_guid(type) ? opened.port_guid(number) : Result<std::optional<uint64_t>>();

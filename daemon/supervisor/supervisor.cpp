@@ -160,7 +160,7 @@ UnitRecord Supervisor::read_record(const std::string& unit) const
 }
 
 /// Binds the units that the files name outright, before a port is there.
-void Supervisor::name_fixed_units()
+void Supervisor::bind_fixed_units()
 {
     for (const auto& file : bindings_.files())
         for (const auto& unit : file.units)
@@ -170,7 +170,7 @@ void Supervisor::name_fixed_units()
 
 /// Binds an instance whose port is away by its record, as long as the file still names it. Releases
 /// one whose device was renamed while rdmad did not run.
-void Supervisor::name_remembered_instances()
+void Supervisor::bind_remembered_instances()
 {
     for (const auto& name : records_.names()) {
         const auto known = units_.find(name);
@@ -200,10 +200,10 @@ void Supervisor::on_bindings()
         mark(name);
     }
     claims_.clear();
-    name_fixed_units();
+    bind_fixed_units();
     for (const auto& [index, device] : inventory_.devices())
         claim(index, claims_of(bindings_.files(), device, host_), false);
-    name_remembered_instances();
+    bind_remembered_instances();
     events_.on_work();
 }
 

@@ -141,8 +141,8 @@ private:
     BoundUnit& bind(const std::string& unit, const std::string& binding);
     [[nodiscard]] UnitRecord read_record(const std::string& unit) const;
     void prune(const std::string& unit);
-    void name_fixed_units();
-    void name_remembered_instances();
+    void bind_fixed_units();
+    void bind_remembered_instances();
     static void forget_asked(BoundUnit& unit);
     void mark(const std::string& unit);
     void on_anchors(const systemd::Orders::Anchors& existing);

@@ -195,7 +195,7 @@ void LinkOwners::note_loss(const std::string& key, const Claim& loser, const Cla
 }
 
 /// Returns the node that came first of those that lost a link to its owner, and removes its mark.
-std::optional<Claimant> LinkOwners::take_heir(const std::string& key, Node node) const
+std::optional<Claimant> LinkOwners::pop_first_loser(const std::string& key, Node node) const
 {
     std::optional<Claimant> heir;
     for (const auto& loser : losers_of(key, node))
@@ -314,7 +314,7 @@ bool LinkOwners::release_link(const std::string& key, Node node, const PastLinks
     auto owner = parse_claimant(read_link(path).value_or(""), node);
     if (owner && is_of(past, *owner)) {
         is_released = concerns_owner = true;
-        owner = take_heir(key, node);
+        owner = pop_first_loser(key, node);
         if (owner)
             replace_link(to_text(*owner), path);
         else

@@ -102,7 +102,7 @@ private:
     [[nodiscard]] std::string path(const char* kind, const std::string& key) const;
     [[nodiscard]] std::string mark_path(const std::string& key, const std::string& sysname) const;
     [[nodiscard]] std::vector<Loser> losers_of(const std::string& key, Node node) const;
-    [[nodiscard]] std::optional<Claimant> take_heir(const std::string& key, Node node) const;
+    [[nodiscard]] std::optional<Claimant> pop_first_loser(const std::string& key, Node node) const;
     void note_loss(const std::string& key, const Claim& loser, const Claimant& owner) const;
     bool release_link(const std::string& key, Node node, const PastLinks& past) const;
     void sweep_record(const char* kind, const std::string& name);

@@ -123,7 +123,7 @@ struct NetEvent {
 /// Has udev process an RDMA device again that waited for the name of a network device, and nodes
 /// that udev has outdated records of. A name does not change when a network device is renamed
 /// later. Returns false if no RDMA device has the name any more.
-Result<bool> follow_netdev(const Context& context, NetEvent& event, const std::string& name)
+Result<bool> refresh_beside_netdev(const Context& context, NetEvent& event, const std::string& name)
 {
     const auto rdma = find_by_name(context, name);
     if (!rdma)
@@ -150,10 +150,10 @@ Result<bool> follow_netdev(const Context& context, NetEvent& event, const std::s
     return true;
 }
 
-/// Calls follow_netdev() for all RDMA devices beside a network device, again while one of them is
-/// being renamed.
-Result<std::string> follow_netdev_with_all(const Context& context, std::string_view devpath,
-                                           bool gives_names)
+/// Calls refresh_beside_netdev() for all RDMA devices beside a network device, again while one of
+/// them is being renamed.
+Result<std::string> refresh_all_beside_netdev(const Context& context, std::string_view devpath,
+                                              bool gives_names)
 {
     // udev is about to rename it: the "move" event follows
     const bool is_renaming = context.property("ID_RENAMING") == "1";
@@ -166,7 +166,7 @@ Result<std::string> follow_netdev_with_all(const Context& context, std::string_v
         outcome = "";
         for (const auto& name :
              context.root.names("." + std::string(devpath) + "/device/infiniband")) {
-            const auto followed = follow_netdev(context, event, name);
+            const auto followed = refresh_beside_netdev(context, event, name);
             if (!followed)
                 outcome = tl::unexpected<Error>(followed.error());
             has_all &= !followed || *followed;
@@ -204,7 +204,7 @@ Result<std::string> handle_net_event(const Context& context, std::string_view de
         auto name = name_ipoib(context, **ipoib);
         return name && !name->empty() ? "ID_RDMA_IPOIB_NAME=" + *name + "\n" : name;
     }
-    return follow_netdev_with_all(context, devpath, gives_names);
+    return refresh_all_beside_netdev(context, devpath, gives_names);
 }
 
 } // namespace rdmad::rdma_id

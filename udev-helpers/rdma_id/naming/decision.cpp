@@ -94,8 +94,8 @@ std::string renamed_to(const std::optional<NameRecord>& record, const nldev::Dev
 /// udev has no record of it yet, or one from the midst of a rename, which the "move" event replaces
 /// (rename_netif(), src/udev/udev-event.c); or the network device has just been renamed. Only for
 /// one on the same parent, whose event decides anew.
-bool is_on_its_way(const NamingInput& input, const std::string& netdev,
-                   const std::string& rdma_device)
+bool may_be_renamed(const NamingInput& input, const std::string& netdev,
+                    const std::string& rdma_device)
 {
     if (!naming::is_safe_name(netdev))
         return false;
@@ -147,7 +147,7 @@ private:
     [[nodiscard]] bool must_wait()
     {
         if (!place_.netdev || !decision_.candidates().empty() ||
-            !is_on_its_way(input_, *place_.netdev, info_.device.name))
+            !may_be_renamed(input_, *place_.netdev, info_.device.name))
             return false;
         decision_.keeps = "its network device " + text::escape_terminal(*place_.netdev) +
                           " has not got its own name yet";

@@ -62,13 +62,13 @@ public:
     }
 
     /// Decides on the name of a device, renames it and records the name.
-    Result<NameOutcome> settle(const Snapshot& now)
+    Result<NameOutcome> decide_and_rename(const Snapshot& now)
     {
         const auto decision = decide_name(input_, now, rdma_properties(context_));
         const auto& device = now.info.device;
-        const auto work = in_work(now, decision);
+        const auto work = work_on(now, decision);
         auto name =
-            decision.waits ? Result<std::string>(device.name) : take_first_free(work, decision);
+            decision.waits ? Result<std::string>(device.name) : apply_first_free(work, decision);
         if (name && naming::is_temporary(*name))
             parted_.push_back(work);
         else if (name)
@@ -94,7 +94,7 @@ private:
         std::optional<NameRecord> before; ///< its record before this call
     };
 
-    [[nodiscard]] InWork in_work(const Snapshot& now, const Decision& decision) const
+    [[nodiscard]] InWork work_on(const Snapshot& now, const Decision& decision) const
     {
         const auto id = now.info.id();
         return {now.info, id, decision.original, input_.records.find(id)};
@@ -136,7 +136,7 @@ private:
 
     /// Renames the device to the first candidate that is free. Returns the name that it has then,
     /// the present one if that comes first or none is free.
-    Result<std::string> take_first_free(const InWork& work, const Decision& decision)
+    Result<std::string> apply_first_free(const InWork& work, const Decision& decision)
     {
         const auto& device = work.info.device;
         chain_.push_back(&work);
@@ -144,7 +144,7 @@ private:
         for (const auto& name : decision.candidates()) {
             if (name == device.name)
                 break;
-            const auto is_given = take(work, name);
+            const auto is_given = apply_name(work, name);
             if (!is_given)
                 taken = tl::unexpected<Error>(is_given.error());
             else if (*is_given)
@@ -158,7 +158,7 @@ private:
     }
 
     /// Renames the device. Returns false if another device has the name and keeps it.
-    Result<bool> take(const InWork& work, const std::string& name)
+    Result<bool> apply_name(const InWork& work, const std::string& name)
     {
         const auto& device = work.info.device;
         // should this process be killed, the next event knows the original name all the same, and
@@ -200,12 +200,12 @@ private:
             return other->id.index == index;
         });
         if (waiting != chain_.end())
-            return part(**waiting);
-        return chain_.size() < max_chain ? move_on(index) : Result<bool>(false);
+            return give_temporary_name(**waiting);
+        return chain_.size() < max_chain ? rename_holder(index) : Result<bool>(false);
     }
 
     /// Gives a device that waits for another one's name a temporary one, so that its own is free.
-    Result<bool> part(const InWork& work)
+    Result<bool> give_temporary_name(const InWork& work)
     {
         const auto index = work.id.index;
         if (auto parted = context_.client.rename(index, naming::temporary_name(index)); !parted)
@@ -216,7 +216,7 @@ private:
 
     /// Renames the holder of a name to the one that it should have. Returns false if it keeps its
     /// name.
-    Result<bool> move_on(uint32_t index)
+    Result<bool> rename_holder(uint32_t index)
     {
         auto there = take_snapshot(context_.client, input_.root, index);
         if (!there)
@@ -225,8 +225,8 @@ private:
             return true;
         const auto& now = holders_.emplace_back(std::move(**there));
         const auto decision = decide_name(input_, now, {});
-        const auto work = in_work(now, decision);
-        const auto name = take_first_free(work, decision);
+        const auto work = work_on(now, decision);
+        const auto name = apply_first_free(work, decision);
         if (!name)
             return tl::unexpected<Error>(name.error());
         if (*name == now.info.device.name)
@@ -283,13 +283,13 @@ Result<std::optional<NameOutcome>> ensure_name(const Context& context, const nld
     const NameRecords records(context.paths.rdmad);
     const DeviceId id{device.index, inode};
     // returns the record of a device that has this name, if it stands
-    const auto standing = [&](const std::string& name) {
+    const auto decided_record = [&](const std::string& name) {
         auto record = records.find(id);
         const bool stands =
             ask == Ask::once && !naming::is_temporary(name) && record && record->given;
         return stands ? std::move(record) : std::nullopt;
     };
-    if (const auto record = standing(device.name)) {
+    if (const auto record = decided_record(device.name)) {
         // it was renamed after the kernel reported it
         if (record->given != device.name)
             return present_name(context.client, device.index);
@@ -305,12 +305,12 @@ Result<std::optional<NameOutcome>> ensure_name(const Context& context, const nld
     if (!now || !*now || (*now)->info.inode != inode)
         return missing(now);
     const auto& info = (*now)->info;
-    if (standing(info.device.name))
+    if (decided_record(info.device.name))
         return NameOutcome{.name = info.device.name, .info = info};
     log_problems(input.problems(), context.paths);
-    return Namer(context, input, lock.has_value()).settle(**now).map([](NameOutcome&& outcome) {
-        return std::optional(std::move(outcome));
-    });
+    return Namer(context, input, lock.has_value())
+        .decide_and_rename(**now)
+        .map([](NameOutcome&& outcome) { return std::optional(std::move(outcome)); });
 }
 
 Result<UniqueFd> lock_names(const Paths& paths)

@@ -122,7 +122,7 @@ std::string NamingSwitch::masked_rules() const
 }
 
 /// Returns a hint for the user if no .link file is sound, else an empty string.
-std::string NamingSwitch::without_links() const
+std::string NamingSwitch::hint_without_links() const
 {
     const auto files = read_link_files(root_);
     if (std::any_of(files.begin(), files.end(),
@@ -161,7 +161,8 @@ Result<std::string> NamingSwitch::enable() const
         return tl::unexpected<Error>(std::move(written).error());
     reload_rules(root_);
     return "Wrote " + path + ": rdmad now names RDMA devices in place of rdma-core.\n" +
-           (kernel_options().gives_names ? "" : not_in_this_boot) + without_links() + what_follows;
+           (kernel_options().gives_names ? "" : not_in_this_boot) + hint_without_links() +
+           what_follows;
 }
 
 Result<std::string> NamingSwitch::disable() const
@@ -213,7 +214,7 @@ std::string NamingSwitch::status() const
         for (const auto& problem : file.problems)
             text += "    " + problem.message() + "\n";
     }
-    return text + without_links();
+    return text + hint_without_links();
 }
 
 } // namespace rdmad::rdma_id

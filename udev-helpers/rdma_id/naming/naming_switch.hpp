@@ -38,7 +38,7 @@ private:
     [[nodiscard]] Rules effective() const;
     [[nodiscard]] std::vector<std::string> others_that_rename() const;
     [[nodiscard]] std::string masked_rules() const;
-    [[nodiscard]] std::string without_links() const;
+    [[nodiscard]] std::string hint_without_links() const;
     [[nodiscard]] KernelOptions kernel_options() const;
 
     static constexpr char etc[] = "/etc/udev/rules.d";
