@@ -15,22 +15,29 @@ namespace {
 
 unsigned allocations_to_failure = 0; // 0: none fails
 
-void* allocate(size_t size)
+void* allocate(size_t size) noexcept
 {
-    if (allocations_to_failure > 0 && --allocations_to_failure == 0)
-        throw std::bad_alloc();
-    if (void* memory = malloc(size > 0 ? size : 1))
-        return memory;
-    throw std::bad_alloc();
+    const bool fails = allocations_to_failure > 0 && --allocations_to_failure == 0;
+    return fails ? nullptr : malloc(size > 0 ? size : 1);
 }
 
 } // namespace
 
 void* operator new(size_t size)
 {
+    if (void* memory = allocate(size))
+        return memory;
+    throw std::bad_alloc();
+}
+void* operator new(size_t size, const std::nothrow_t& /*tag*/) noexcept
+{
     return allocate(size);
 }
 void operator delete(void* memory) noexcept
+{
+    free(memory);
+}
+void operator delete(void* memory, const std::nothrow_t& /*tag*/) noexcept
 {
     free(memory);
 }
