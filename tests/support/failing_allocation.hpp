@@ -29,8 +29,9 @@ struct TrialCounts {
     unsigned wrong = 0;    ///< in any other way
 };
 
-/// Runs the work as often as it allocates with operator new, until no allocation is left to fail.
-/// A run that ends the process is as if the program had been killed at that moment.
+/// Runs the work as often as it allocates with operator new, until no allocation is left to fail;
+/// with AddressSanitizer, which makes processes slow, one of eight fails. A run that ends the
+/// process is as if the program had been killed at that moment.
 TrialCounts fail_each_allocation(const std::function<std::unique_ptr<Trial>()>& prepare);
 
 } // namespace rdmad::test
