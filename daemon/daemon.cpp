@@ -302,7 +302,7 @@ KernelEvents::Callbacks Daemon::kernel_callbacks()
     return {.on_device = [this](uint32_t index) { refresh(index); },
             .on_netdev =
                 [this] {
-                    ports_pause_ = {};
+                    next_look_at_ports_ = {};
                     look_at_ports();
                 },
             .on_links = [this](const auto& links) { on_links(links); },
@@ -366,7 +366,7 @@ void Daemon::resync()
                     [](const UdevEvent& event) { return event.index.has_value(); }))
         kernel_events_.listen(client_);
     work_.arm_now();
-    looked_at_ports_ = std::chrono::steady_clock::now();
+    next_look_at_ports_ = std::chrono::steady_clock::now() + poll_interval;
     if (auto outcome = inventory_.resync(*events); !outcome)
         log::warning(log::id::device_trouble, outcome.error().message());
 }
@@ -464,7 +464,7 @@ void Daemon::poll()
     const bool are_due = looks_due_ > 0;
     if (are_due) {
         looks_due_--;
-        ports_pause_ = {}; // what makes them due may have come after the last look
+        next_look_at_ports_ = {}; // what makes them due may have come after the last look
     }
     if (are_due || api_.wants_port_states())
         look_at_ports();
@@ -490,16 +490,16 @@ std::set<uint32_t> Daemon::awaited() const
 void Daemon::look_at_ports()
 {
     const auto begin = std::chrono::steady_clock::now();
-    if (begin - looked_at_ports_ < ports_pause_)
+    if (begin < next_look_at_ports_)
         return;
     std::vector<uint32_t> indexes;
     for (const auto& [index, device] : inventory_.devices())
         indexes.push_back(index);
     for (const auto index : indexes)
         refresh(index);
-    looked_at_ports_ = std::chrono::steady_clock::now();
-    ports_pause_ = std::max<std::chrono::steady_clock::duration>(poll_interval,
-                                                                 10 * (looked_at_ports_ - begin));
+    const auto end = std::chrono::steady_clock::now();
+    next_look_at_ports_ =
+        end + std::max<std::chrono::steady_clock::duration>(poll_interval, 10 * (end - begin));
 }
 
 /// Arms the poll timer while somebody waits: the kernel does not report that a port is active.

@@ -75,11 +75,10 @@ private:
     UdevMonitor udev_;
     LazyTransport transport_;
     nldev::Client client_{transport_};
-    std::chrono::steady_clock::time_point looked_at_ports_ = {};
-    std::chrono::steady_clock::duration ports_pause_ = {}; ///< until the next look at all ports
-    bool is_resync_due_ = false;                           ///< a look at all devices failed
-    int looks_due_ = 0;                                    ///< at all ports
-    bool is_retry_due_ = false;                            ///< a port may have a new address
+    std::chrono::steady_clock::time_point next_look_at_ports_ = {}; ///< at all of them, not before
+    bool is_resync_due_ = false; ///< a look at all devices failed
+    int looks_due_ = 0;          ///< at all ports
+    bool is_retry_due_ = false;  ///< a port may have a new address
     std::chrono::microseconds holders_pause_ = {};
     bool is_readiness_due_ = true; ///< some port may be ready, or not any more
     config::Facts host_ = host_facts();
