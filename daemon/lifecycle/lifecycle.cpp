@@ -387,18 +387,15 @@ void Lifecycle::follow_index(const History& history, uint32_t before)
 
 void Lifecycle::remember()
 {
-    std::set<uint32_t> failed;
-    for (const auto id : unwritten_) {
+    std::erase_if(unwritten_, [this](uint32_t id) {
         const auto found = histories_.find(id);
-        const auto outcome =
-            found == histories_.end() ? Result<void>() : records_.write(found->second);
-        if (outcome)
-            continue;
-        failed.insert(id);
-        if (!std::exchange(is_trouble_told_, true))
+        if (found == histories_.end())
+            return true;
+        const auto outcome = records_.write(found->second);
+        if (!outcome && !std::exchange(is_trouble_told_, true))
             events_.on_trouble(outcome.error());
-    }
-    unwritten_ = std::move(failed);
+        return outcome.has_value();
+    });
     is_trouble_told_ = has_unwritten();
 }
 

@@ -51,6 +51,13 @@ void Anchors::note_refusal()
     events_.on_failed();
 }
 
+/// Has what is refused from now on logged and tried soon.
+void Anchors::note_success(const std::string& anchor)
+{
+    told_.erase(anchor);
+    pause_ = 1;
+}
+
 /// What PID 1 refused may be there all the same, so PID 1 is asked what it has. What it refuses
 /// again and again is asked for ever more seldom.
 void Anchors::retry()
@@ -197,10 +204,8 @@ void Anchors::keep(const std::string& unit, Tied& tied)
         .name = name, .description = unit + " is bound to RDMA ports", .unit = unit};
     manager_->start_anchor(keeper, [this, unit](const Result<void>& outcome) {
         const auto found = units_.find(unit);
-        if (outcome) {
-            told_.erase(systemd::keeper_name(unit));
-            pause_ = 1;
-        }
+        if (outcome)
+            note_success(systemd::keeper_name(unit));
         if (outcome || found == units_.end())
             return;
         found->second.is_kept = false;
@@ -247,13 +252,11 @@ void Anchors::take_outcome(const std::string& unit, const std::string& anchor, c
     }
     entry->second.state = outcome ? State::up : State::failed;
     is_refused_ = is_refused_ || !outcome;
-    if (outcome)
-        pause_ = 1;
-    // one of that name that was to end is over
-    if (outcome)
+    if (outcome) {
+        note_success(anchor);
+        // one of that name that was to end is over
         (void)end(anchor);
-    if (outcome)
-        told_.erase(anchor);
+    }
     // if the device went meanwhile, that is not worth a warning
     else if (inventory_.has_node(member.index, member.node) && told_.insert(anchor).second)
         log::warning(log::id::anchor_failed,

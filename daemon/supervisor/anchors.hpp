@@ -98,6 +98,7 @@ private:
     [[nodiscard]] systemd::Anchor anchor_of(const std::string& unit, const Member& member) const;
     void note_failure();
     void note_refusal();
+    void note_success(const std::string& anchor);
     void drop(const std::string& name);
     void take_known(systemd::Orders::Anchors existing);
     void keep(const std::string& unit, Tied& tied);
