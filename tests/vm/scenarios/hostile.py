@@ -139,14 +139,18 @@ def where_nothing_can_be_written_it_says_so_and_binds(suite):
             l.until('other has an anchor', lambda: any('other.service' in anchor for anchor in l.anchors()))
             l.run('systemctl start other')
             _is_calm(l, f'after a restart, a {how} {RUN}')
-            said = l.run(f'rdmactl prepare {B} 2>&1', check=False)
-            l.until_states({'other.service': 'inactive'})
+            # one that was started while the file system was read-only sees it so for good: its mount namespace is of that time
+            said = l.run(f'rdmactl prepare {B} 2>&1', check=False) if how == 'full' else ''
+            if how == 'full':
+                l.until_states({'other.service': 'inactive'})
             l.run(after)
             # that it is prepared is written before rdmad ends
             l.run('systemctl restart rdmad')
-            l.until('rdmad knows that the device is prepared', lambda: 'prepared for removal' in l.run('rdmactl status other.service'))
-            l.expect(f'other, whose device is prepared ({said})', l.states('other'), ['inactive'])
-            l.run(f'rdmactl resume {B}')
+            if how == 'full':
+                l.until(f'rdmad knows that the device is prepared ({said})',
+                        lambda: 'prepared for removal' in l.run('rdmactl status other.service', check=False))
+                l.expect('other, whose device is prepared', l.states('other'), ['inactive'])
+                l.run(f'rdmactl resume {B}')
             l.until_active('other')
             l.unplug(2)
             l.until_states({'other.service': 'inactive'})
@@ -162,6 +166,7 @@ def what_it_did_not_hear_of_is_made_up_for(suite):
         l.bind('60-other', f'PortGUID={B}', 'Unit=other.service')
         l.reload_bindings()
         # 14 KiB with each event of a driver: the socket for udev's holds 16 MiB, those for the kernel's 1 MiB
+        l.run('mkdir -p /run/udev/rules.d')
         l.vm.put(''.join('SUBSYSTEM=="drivers", ' + ', '.join(f'ENV{{BIG{part}{i}}}="{"x" * 480}"' for i in range(10)) + '\n'
                          for part in range(3)), '/run/udev/rules.d/99-big.rules')
         l.run('udevadm control --reload; systemctl kill -s STOP rdmad')
