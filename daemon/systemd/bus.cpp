@@ -13,6 +13,7 @@ constexpr char unit_folder[] = "/org/freedesktop/systemd1/unit";
 constexpr char manager_path[] = "/org/freedesktop/systemd1";
 constexpr char manager_interface[] = "org.freedesktop.systemd1.Manager";
 constexpr char unit_interface[] = "org.freedesktop.systemd1.Unit";
+constexpr char service_interface[] = "org.freedesktop.systemd1.Service";
 constexpr char properties_interface[] = "org.freedesktop.DBus.Properties";
 // a daemon-reload keeps PID 1 from replying, with many units for a while
 constexpr uint64_t patience_usec = 120'000'000;
@@ -46,6 +47,11 @@ std::string unit_of_path(const char* path)
         return {};
     const CPtr<char, free> owned(unit);
     return unit;
+}
+
+const char* interface_of_changes(const std::string& unit)
+{
+    return unit.ends_with(".service") ? service_interface : unit_interface;
 }
 
 Message Connection::manager_call(const char* method) const
@@ -137,11 +143,11 @@ Subscription Connection::on_manager_signal(const std::string& member, OnMessage 
                      std::move(callback));
 }
 
-Subscription Connection::on_unit_changed(OnMessage callback) const
+Subscription Connection::on_unit_changed(const char* interface, OnMessage callback) const
 {
     return subscribe("type='signal'," + sender() + "path_namespace='" + unit_folder +
                          "',interface='" + properties_interface +
-                         "',member='PropertiesChanged',arg0='" + unit_interface + "'",
+                         "',member='PropertiesChanged',arg0='" + interface + "'",
                      std::move(callback));
 }
 

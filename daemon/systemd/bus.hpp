@@ -55,9 +55,9 @@ public:
     /// Subscribes to a signal of the manager.
     [[nodiscard]] Subscription on_manager_signal(const std::string& member,
                                                  OnMessage callback) const;
-    /// Subscribes to changes of all units' properties: a match for each would meet the limit of
-    /// dbus-daemon (512, max_match_rules_per_connection), and an idle machine sends few.
-    [[nodiscard]] Subscription on_unit_changed(OnMessage callback) const;
+    /// Subscribes to changes of the properties that an interface has, of all units: a match for
+    /// each unit would meet the limit of dbus-daemon (512, max_match_rules_per_connection).
+    [[nodiscard]] Subscription on_unit_changed(const char* interface, OnMessage callback) const;
     /// Subscribes to a signal of the bus itself: NameOwnerChanged of PID 1. A direct connection has
     /// none.
     [[nodiscard]] Subscription on_owner_changed(OnMessage callback) const;
@@ -84,6 +84,11 @@ private:
 
 /// Returns the object of a unit.
 [[nodiscard]] std::string unit_path(const std::string& unit);
+/// Returns the interface whose changes tell that a unit changed. PID 1 reports those of the unit's
+/// type, where that has any, and those that all units have; it does so for each unit of each device
+/// that appears, which are many, and services are told apart by theirs (send_changed_signal(),
+/// src/core/dbus-unit.c).
+[[nodiscard]] const char* interface_of_changes(const std::string& unit);
 /// Returns the unit of an object; empty if it is none.
 [[nodiscard]] std::string unit_of_path(const char* path);
 

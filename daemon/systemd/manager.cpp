@@ -281,6 +281,9 @@ void Manager::use(std::unique_ptr<Connection> connection)
     for (auto& subscription : subscriptions_)
         spent_.push_back(std::move(subscription));
     subscriptions_.clear();
+    for (auto& [interface, subscription] : changes_)
+        spent_.push_back(std::move(subscription));
+    changes_.clear();
     pending_.clear();
     aliases_.clear();
     for (auto& [unit, watch] : watches_)
@@ -322,11 +325,24 @@ void Manager::subscribe()
     }));
     subscriptions_.push_back(connection_->on_manager_signal(
         "JobRemoved", [this](sd_bus_message* message) { end_job(message); }));
-    subscriptions_.push_back(connection_->on_unit_changed([this](sd_bus_message* message) {
-        for (const auto& unit : watched(unit_of_path(sd_bus_message_get_path(message))))
-            refresh(unit);
-    }));
+    for (const auto& [unit, watch] : watches_)
+        listen_to_changes(unit);
     connection_->call(connection_->manager_call("Subscribe"), [](const auto&) {});
+}
+
+/// Subscribes to what tells of changes of a unit and of others like it, once.
+void Manager::listen_to_changes(const std::string& unit)
+{
+    const std::string interface = interface_of_changes(unit);
+    if (changes_.contains(interface))
+        return;
+    changes_.emplace(
+        interface,
+        connection_->on_unit_changed(interface.c_str(), [this, interface](sd_bus_message* message) {
+            for (const auto& changed : watched(unit_of_path(sd_bus_message_get_path(message))))
+                if (interface == interface_of_changes(changed))
+                    refresh(changed);
+        }));
 }
 
 void Manager::end_job(sd_bus_message* message)
@@ -367,8 +383,10 @@ void Manager::watch(const std::string& unit)
 {
     auto& watch = watches_[unit];
     watch.watchers++;
-    if (connection_)
-        fetch(unit, watch);
+    if (!connection_)
+        return;
+    listen_to_changes(unit);
+    fetch(unit, watch);
 }
 
 void Manager::unwatch(const std::string& unit)

@@ -77,6 +77,7 @@ private:
     void use(std::unique_ptr<Connection> connection);
     void lose(const char* what);
     void subscribe();
+    void listen_to_changes(const std::string& unit);
     [[nodiscard]] std::vector<std::string> watched(const std::string& id) const;
     void fetch(const std::string& unit, Watch& watch);
     void fetch_lost();
@@ -98,6 +99,7 @@ private:
     Bus coming_; ///< the bus that is not ready yet
     std::unique_ptr<Connection> connection_;
     std::vector<Subscription> subscriptions_;
+    std::map<std::string, Subscription> changes_; ///< of watched units, by interface
     std::map<std::string, Watch> watches_;
     std::multimap<std::string, std::string> aliases_; ///< what is watched, by its own name
     std::map<std::string, Pending> pending_;

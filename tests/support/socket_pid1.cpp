@@ -209,6 +209,8 @@ int SocketPid1::on_message(sd_bus_message* message, void* userdata, sd_bus_error
     const std::string_view member = sd_bus_message_get_member(message);
     if (member == "Hello")
         return sd_bus_reply_method_return(message, "s", client_on_bus);
+    if (member == "AddMatch")
+        pid1->matches.push_back(read_question(message));
     if (member == "AddMatch" || member == "RemoveMatch")
         return sd_bus_reply_method_return(message, nullptr);
     pid1->asked.push_back(read_question(message));
@@ -275,10 +277,15 @@ void SocketPid1::tell_job_removed(uint32_t job, const std::string& unit, const s
 
 void SocketPid1::tell_changed(const std::string& unit)
 {
-    send(systemd::unit_path(unit).c_str(), "org.freedesktop.DBus.Properties", "PropertiesChanged",
-         name_on_bus, [](sd_bus_message* signal) {
-             return sd_bus_message_append(signal, "sa{sv}as", unit_interface, 0, 0);
-         });
+    // that of the type first, where it has properties that change (send_changed_signal())
+    std::vector<const char*> interfaces = {unit_interface};
+    if (unit.ends_with(".service"))
+        interfaces.insert(interfaces.begin(), "org.freedesktop.systemd1.Service");
+    for (const auto* changed : interfaces)
+        send(systemd::unit_path(unit).c_str(), "org.freedesktop.DBus.Properties",
+             "PropertiesChanged", name_on_bus, [&](sd_bus_message* signal) {
+                 return sd_bus_message_append(signal, "sa{sv}as", changed, 0, 0);
+             });
 }
 
 void SocketPid1::tell_reloading(bool is_active)

@@ -28,6 +28,7 @@ public:
 
     std::vector<std::string> asked = {};             ///< "StartUnit a.service replace"
     bool answers = true;                             ///< not: calls are kept until answer_kept()
+    std::vector<std::string> matches = {};           ///< rules that a bus was asked for
     std::map<std::string, std::string> refused = {}; ///< names of errors, by what is asked
     std::map<std::string, systemd::UnitState> units = {};
     std::vector<Listed> listed = {};

@@ -396,6 +396,42 @@ TEST_CASE("a watched unit that changes is asked for, and one that is asked for o
     CHECK(bench.take() == List{"a.service loaded active"});
 }
 
+TEST_CASE("a change of a unit is told once, whatever its type", "[manager]")
+{
+    Bench bench;
+    auto& pid1 = bench.connect_directly();
+    const auto* const unit = GENERATE("a.service", "b.target");
+    bench.manager->watch("a.service");
+    bench.manager->watch("b.target");
+    bench.settle();
+    pid1.take();
+    pid1.tell_changed(unit);
+    bench.settle();
+    CHECK(pid1.take() == List{"GetAll "s + unit});
+}
+
+TEST_CASE("of a bus no more changes are asked for than those of what is watched", "[manager]")
+{
+    Bench bench;
+    auto& pid1 = bench.connect_to_bus();
+    const auto changes = [&] {
+        List interfaces;
+        for (const auto& rule : std::exchange(pid1.matches, {}))
+            if (rule.find("PropertiesChanged") != std::string::npos)
+                interfaces.push_back(rule.substr(rule.find("arg0=")));
+        return interfaces;
+    };
+    // PID 1 reports each of the many units of a device that appears
+    CHECK(changes().empty());
+    bench.manager->watch("a.service");
+    bench.manager->watch("b.service");
+    bench.settle();
+    CHECK(changes() == List{"arg0='org.freedesktop.systemd1.Service'"});
+    bench.manager->watch("c.target");
+    bench.settle();
+    CHECK(changes() == List{"arg0='org.freedesktop.systemd1.Unit'"});
+}
+
 TEST_CASE("a unit is watched until each who watched it has ended that", "[manager]")
 {
     Bench bench;
