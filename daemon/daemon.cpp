@@ -5,6 +5,7 @@
 #include "daemon/lifecycle/tell.hpp"
 #include "daemon/log.hpp"
 #include "daemon/recovery/tell.hpp"
+#include "daemon/recovery/work.hpp"
 
 #include <algorithm>
 #include <cerrno>
@@ -109,7 +110,8 @@ Daemon::Daemon(sd_event* event, const sysfs::Directory& root, UdevMonitor udev)
                    .is_removing = [this](uint32_t index) { return lives_.is_removing(index); },
                    .on_work = [this] { work_.arm_now(); }}),
       record_refresh_(inventory_, [] { return now_usec(CLOCK_BOOTTIME); }),
-      recovery_("/run/rdmad/recovery", settings_.recovery, recovery::tell),
+      recovery_("/run/rdmad/recovery", settings_.recovery, recovery::tell,
+                [] { return recovery::may_have_work(""); }),
       preparations_(inhibitors_, settings_.lifecycle.inhibit_delay, preparation_parts()),
       server_(event, info),
       api_(

@@ -5,6 +5,7 @@
 #include "daemon/record.hpp"
 #include "daemon/recovery/carry_out.hpp"
 #include "daemon/recovery/command.hpp"
+#include "daemon/recovery/configfs.hpp"
 #include "daemon/recovery/nvme_host.hpp"
 
 #include <cerrno>
@@ -30,12 +31,13 @@ constexpr char help[] =
 
 constexpr char directory[] = "/run/rdmad/recovery";
 constexpr char configfs_root[] = "/sys/kernel/config";
+constexpr char nfsd_module[] = "/sys/module/nfsd";
 constexpr char nfsdctl_path[] = "/usr/sbin/nfsdctl";
 
 Result<std::string> nfsdctl(const std::vector<std::string>& arguments)
 {
     // a call would load the module; and without nfsdctl no listener has an address of its own
-    if (access("/sys/module/nfsd", F_OK) < 0 || access(nfsdctl_path, X_OK) < 0)
+    if (!configfs::exists(nfsd_module) || access(nfsdctl_path, X_OK) < 0)
         return std::string();
     return run(nfsdctl_path, arguments);
 }
@@ -98,6 +100,25 @@ Result<Report> restore(const Order& order, const Look& look, const Keepers& keep
     });
 }
 
+/// Returns the keepers of what is there, or is owed: each looks at all devices of the machine.
+Keepers keepers_for(Debts& debts)
+{
+    Keepers keepers;
+    const auto is_kept = [&](Kind kind, const std::string& path) {
+        return configfs::exists(path) || !debts.owed(std::string(to_string(kind)) + "/").empty();
+    };
+    const std::string root = configfs_root;
+    if (is_kept(Kind::nvmet, root + "/nvmet"))
+        keepers.push_back(nvmet_keeper(root, debts));
+    if (is_kept(Kind::iser, root + "/target/iscsi"))
+        keepers.push_back(iser_keeper(root, debts));
+    if (is_kept(Kind::srpt, root + "/target/srpt"))
+        keepers.push_back(srpt_keeper(root, debts));
+    if (is_kept(Kind::nfs, nfsd_module))
+        keepers.push_back(nfs_keeper(nfsdctl, debts));
+    return keepers;
+}
+
 Result<void> obey()
 {
     const auto text = read_file(std::string(directory) + "/orders/last");
@@ -107,11 +128,7 @@ Result<void> obey()
     auto debts = Debts::open(directory);
     if (!debts)
         return tl::unexpected<Error>(std::move(debts).error());
-    Keepers keepers;
-    keepers.push_back(nvmet_keeper(configfs_root, *debts));
-    keepers.push_back(iser_keeper(configfs_root, *debts));
-    keepers.push_back(srpt_keeper(configfs_root, *debts));
-    keepers.push_back(nfs_keeper(nfsdctl, *debts));
+    const auto keepers = keepers_for(*debts);
     const auto look_now = [&] { return look(order->devices); };
     auto report = order->mode == Order::Mode::release ? release(*order, look_now, keepers)
                                                       : restore(*order, look_now, keepers);

@@ -24,10 +24,12 @@ constexpr int max_tries = 8;
 
 } // namespace
 
-Recovery::Recovery(const std::string& directory, Settings settings, Tell tell)
+Recovery::Recovery(const std::string& directory, Settings settings, Tell tell,
+                   std::function<bool()> may_have_work)
     : orders_(directory + "/orders"),
       settings_(std::move(settings)),
       tell_(std::move(tell)),
+      may_have_work_(std::move(may_have_work)),
       errand_("rdmad-recovery.service", directory + "/report", max_report)
 {
     (void)mkdir(directory.c_str(), 0755);
@@ -104,6 +106,13 @@ void Recovery::release(uint32_t device, OnReport on_report)
 void Recovery::restore()
 {
     const auto ready = ready_.value_or(std::set<uint32_t>());
+    // as after a run that found nothing
+    if (tasks_.empty() && !may_have_work_()) {
+        is_missing_ = false;
+        has_failed_ = false;
+        connected_ = ready;
+        return;
+    }
     // the last, if it has not begun, does what this would do
     if (tasks_.size() > 1 && tasks_.back().mode == Order::Mode::restore &&
         !tasks_.back().on_report) {

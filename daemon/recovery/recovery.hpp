@@ -18,8 +18,10 @@ public:
     using OnReport = std::function<void(const Result<Report>&)>;
     using Tell = std::function<void(const Report&)>;
 
-    /// Takes directory, /run/rdmad/recovery. Calls tell with each report of what was to be done.
-    Recovery(const std::string& directory, Settings settings, Tell tell);
+    /// Takes directory, /run/rdmad/recovery. Calls tell with each report of what was to be done,
+    /// and may_have_work before a run that nobody asked for.
+    Recovery(const std::string& directory, Settings settings, Tell tell,
+             std::function<bool()> may_have_work);
 
     void use(systemd::Orders* manager);
     void on_job(const std::string& unit, uint32_t job, const std::string& result);
@@ -61,6 +63,7 @@ private:
     std::string orders_; ///< a directory of its own: rdmad-recovery writes into the other
     Settings settings_;
     Tell tell_;
+    std::function<bool()> may_have_work_;
     systemd::Orders* manager_ = nullptr;
     systemd::Errand errand_;
     std::deque<Task> tasks_;                  ///< the first is under way

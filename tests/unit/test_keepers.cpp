@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 #include "daemon/recovery/carry_out.hpp"
 #include "daemon/recovery/nvme_host.hpp"
+#include "daemon/recovery/work.hpp"
 #include "tests/support/fixture_tree.hpp"
 #include "tests/support/must.hpp"
 
@@ -463,6 +464,22 @@ TEST_CASE("debts outlive their keeper, and broken ones are none", "[keepers]")
         CHECK(odd.owed("").empty());
         CHECK(odd.find("a") == nullptr);
     }
+}
+
+TEST_CASE("there may be work where there is a kind of target or a host to connect", "[keepers]")
+{
+    const FixtureTree root;
+    root.file("etc/nvme/discovery.conf", "# Used for extracting default parameters\n");
+    root.directory("sys/kernel/config");
+    CHECK_FALSE(may_have_work(root.path()));
+    const auto* const path =
+        GENERATE("sys/kernel/config/nvmet", "sys/kernel/config/target", "sys/module/nfsd");
+    root.directory(path);
+    CHECK(may_have_work(root.path()));
+    root.remove(path);
+    root.file("etc/nvme/discovery.conf", "-t rdma -a 192.0.2.1\n");
+    root.link("etc/systemd/system/default.target.wants/nvmf-autoconnect.service", "/nowhere");
+    CHECK(may_have_work(root.path()));
 }
 
 TEST_CASE("hosts are connected where nobody else sees to that", "[keepers]")

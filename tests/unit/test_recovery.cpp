@@ -28,13 +28,17 @@ struct Bench {
     FixtureTree run;
     FakePid1 pid1;
     List told = {};
+    bool may_have_work = true;
     Recovery recovery;
 
     explicit Bench(Settings settings = {})
-        : recovery(run.path("recovery"), std::move(settings), [this](const Report& report) {
-              for (const auto& target : report.targets)
-                  told.emplace_back(to_string(target.state));
-          })
+        : recovery(
+              run.path("recovery"), std::move(settings),
+              [this](const Report& report) {
+                  for (const auto& target : report.targets)
+                      told.emplace_back(to_string(target.state));
+              },
+              [this] { return may_have_work; })
     {
         recovery.use(&pid1);
     }
@@ -85,6 +89,39 @@ TEST_CASE("orders and reports are read as they were written", "[recovery]")
     CHECK(odd.kinds == std::set<Kind>{Kind::nfs});
     CHECK(must(parse_report(R"({"version":1,"targets":[7,{"kind":"nvmet"},{"state":"up"}]})"))
               .targets.empty());
+}
+
+TEST_CASE("where there is nothing to restore, nothing is started unless somebody asks",
+          "[recovery]")
+{
+    Bench bench({.nvme_host = true});
+    bench.recovery.settle({3});
+    CHECK(bench.asked() == List{run_it});
+    bench.finish(report_of(State::waiting));
+    CHECK(bench.recovery.pause());
+    bench.may_have_work = false;
+    bench.recovery.settle({3, 4});
+    CHECK(bench.asked().empty());
+    // what was missing is of no concern any more
+    CHECK_FALSE(bench.recovery.pause());
+    CHECK(bench.recovery.is_idle());
+    bench.recovery.ask(Order::Mode::look, [](const auto&) {});
+    CHECK(bench.asked() == List{run_it});
+    bench.finish({});
+
+    bench.may_have_work = true;
+    bench.recovery.settle({3, 4, 5});
+    CHECK(bench.asked() == List{run_it});
+    bench.finish({.connects_nvme = true});
+    CHECK(bench.asked() == List{"start nvmf-autoconnect.service"});
+    // with one under way, the next is told what is ready then
+    bench.recovery.settle({3});
+    bench.may_have_work = false;
+    bench.recovery.settle({});
+    CHECK(bench.asked() == List{run_it});
+    bench.finish({});
+    CHECK(bench.asked() == List{run_it});
+    CHECK(bench.order().devices.empty());
 }
 
 TEST_CASE("targets are restored once for each change of what is ready", "[recovery]")
@@ -188,7 +225,8 @@ TEST_CASE("hosts are connected once for each newcomer, after the targets", "[rec
     bench.finish(report);
     CHECK(bench.asked() == List{run_it});
     const auto restart = [&](const std::set<uint32_t>& ready) {
-        Recovery next(bench.run.path("recovery"), {}, [](const auto&) {});
+        Recovery next(
+            bench.run.path("recovery"), {}, [](const auto&) {}, [] { return true; });
         next.use(&bench.pid1);
         next.settle(ready);
         bench.run.file("recovery/report", format_report(report));
@@ -324,7 +362,8 @@ TEST_CASE("an rdmad that was started anew knows of the NFS server what the last 
     bench.recovery.on_nfs_server(true);
     bench.recovery.settle({3});
     CHECK(bench.order().has_nfs_server);
-    Recovery next(bench.run.path("recovery"), {}, [](const Report&) {});
+    Recovery next(
+        bench.run.path("recovery"), {}, [](const Report&) {}, [] { return true; });
     next.use(&bench.pid1);
     // systemd has told nothing yet
     next.settle({4});
