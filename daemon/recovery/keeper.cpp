@@ -18,9 +18,14 @@ Configured configured_at(const Fabric& fabric, std::string id, std::string name,
     return configured;
 }
 
+std::string debt_key(Kind kind, const std::string& id)
+{
+    return std::string(to_string(kind)) + "/" + id;
+}
+
 std::string Keeper::debt(const std::string& id) const
 {
-    return std::string(to_string(kind_)) + "/" + id;
+    return debt_key(kind_, id);
 }
 
 void Keeper::forget_if(const std::function<bool(const std::string& id)>& is_removed)

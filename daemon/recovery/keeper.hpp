@@ -50,7 +50,7 @@ public:
     }
 
 protected:
-    /// Returns "nvmet/1", the target's key in debts.
+    /// Returns the target's key in debts.
     [[nodiscard]] std::string debt(const std::string& id) const;
     /// Returns what is owed to a target; null if nothing is.
     [[nodiscard]] const nlohmann::json* owed_to(const std::string& id) const
@@ -65,6 +65,9 @@ protected:
 private:
     Kind kind_;
 };
+
+/// Returns "nvmet/1", the key in debts of a target of some kind; that of all of them without an id.
+[[nodiscard]] std::string debt_key(Kind kind, const std::string& id = "");
 
 /// Returns a target on an address of its own, with what the kernel says of that address.
 [[nodiscard]] Configured configured_at(const Fabric& fabric, std::string id, std::string name,

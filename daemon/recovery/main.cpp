@@ -105,7 +105,7 @@ Keepers keepers_for(Debts& debts)
 {
     Keepers keepers;
     const auto is_kept = [&](Kind kind, const std::string& path) {
-        return configfs::exists(path) || !debts.owed(std::string(to_string(kind)) + "/").empty();
+        return configfs::exists(path) || !debts.owed(debt_key(kind)).empty();
     };
     const std::string root = configfs_root;
     if (is_kept(Kind::nvmet, root + "/nvmet"))

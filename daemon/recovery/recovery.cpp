@@ -106,12 +106,9 @@ void Recovery::release(uint32_t device, OnReport on_report)
 void Recovery::restore()
 {
     const auto ready = ready_.value_or(std::set<uint32_t>());
-    // as after a run that found nothing
     if (tasks_.empty() && !may_have_work_()) {
-        is_missing_ = false;
         has_failed_ = false;
-        connected_ = ready;
-        return;
+        return take({Order::Mode::restore, ready, {}}, Report());
     }
     // the last, if it has not begun, does what this would do
     if (tasks_.size() > 1 && tasks_.back().mode == Order::Mode::restore &&

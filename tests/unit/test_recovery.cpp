@@ -124,6 +124,27 @@ TEST_CASE("where there is nothing to restore, nothing is started unless somebody
     CHECK(bench.order().devices.empty());
 }
 
+TEST_CASE("a device that is about to go makes nobody forget over which hosts were connected",
+          "[recovery]")
+{
+    Bench bench({.nvme_host = true});
+    bench.recovery.settle({3});
+    bench.finish({.connects_nvme = true});
+    CHECK(bench.asked() == List{run_it, "start nvmf-autoconnect.service"});
+    bool may_have_work = false;
+    Recovery next(
+        bench.run.path("recovery"), {.nvme_host = true}, [](const Report&) {},
+        [&] { return may_have_work; });
+    next.use(&bench.pid1);
+    next.on_blocked();
+    CHECK(bench.asked().empty());
+    may_have_work = true;
+    next.settle({3});
+    bench.run.file("recovery/report", format_report({.connects_nvme = true}));
+    next.on_job(unit, 17, "done");
+    CHECK(bench.asked() == List{run_it});
+}
+
 TEST_CASE("targets are restored once for each change of what is ready", "[recovery]")
 {
     Bench bench;
