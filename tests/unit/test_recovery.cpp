@@ -114,6 +114,15 @@ TEST_CASE("where there is nothing to restore, nothing is started unless somebody
     CHECK(bench.asked() == List{run_it});
     bench.finish({.connects_nvme = true});
     CHECK(bench.asked() == List{"start nvmf-autoconnect.service"});
+    // nor is a run that failed
+    bench.recovery.settle({3, 4});
+    bench.recovery.on_job(unit, 17, "failed");
+    CHECK(bench.recovery.pause());
+    bench.may_have_work = false;
+    bench.recovery.retry();
+    CHECK(bench.asked() == List{run_it});
+    CHECK_FALSE(bench.recovery.pause());
+    bench.may_have_work = true;
     // with one under way, the next is told what is ready then
     bench.recovery.settle({3});
     bench.may_have_work = false;
