@@ -8,6 +8,7 @@
 #include "udev-helpers/rdma_id/ipoib.hpp"
 #include "udev-helpers/rdma_id/log.hpp"
 #include "udev-helpers/rdma_id/naming/ensure_name.hpp"
+#include "udev-helpers/rdma_id/naming/link_files.hpp"
 #include "udev-helpers/rdma_id/node_refresh.hpp"
 
 #include <algorithm>
@@ -31,6 +32,15 @@ FoundRdma find_by_name(const Context& context, const std::string& name)
     if (!device || !*device)
         return missing(device);
     return RdmaOfNetdev{std::move(**target), std::move(**device)};
+}
+
+/// Returns true if a .link file asks for names of IPoIB devices. Most hosts have none that does:
+/// they need no look at the RDMA device then.
+bool are_ipoib_names_wanted(const Context& context)
+{
+    const auto files = read_link_files(context.paths.root);
+    return std::any_of(files.begin(), files.end(),
+                       [](const config::LinkFile& file) { return file.ipoib_name; });
 }
 
 /// Returns the name of an IPoIB device after its RDMA device, which gets its own name first. Empty
@@ -197,6 +207,8 @@ FoundRdma find_rdma_of_ipoib(const Context& context, std::string_view devpath)
 Result<std::string> handle_net_event(const Context& context, std::string_view devpath,
                                      bool gives_names)
 {
+    if (gives_names && find_ipoib(context.root, devpath) && !are_ipoib_names_wanted(context))
+        return "";
     const auto ipoib = gives_names ? find_rdma_of_ipoib(context, devpath) : FoundRdma();
     if (!ipoib)
         return tl::unexpected<Error>(ipoib.error());
