@@ -2,6 +2,7 @@
 """RoCE: the GUID of a port follows the MAC address of its network device, and what is named by the GUID has to follow, too. The kernel
 and udev tell nothing of that about the RDMA device."""
 import json
+import re
 import time
 
 from lab import eui64, lab
@@ -126,11 +127,16 @@ def a_function_whose_address_and_name_udev_replaces_has_its_final_links_and_a_se
     """As mlx5 virtual functions have it, by MACAddressPolicy=persistent."""
     with lab(suite, append='net.ifnames=1') as l:
         l.run(SLOW_NETDEVS)
+        monitor = l.start_monitor('--udev -s net -s infiniband -s infiniband_verbs -s infiniband_mad')
         l.plug(1, 'proto=roce netdev=new')
         netdev = _netdev_in_slot(l, 1)
         l.expect('how its address came about (NET_ADDR_SET)', l.run(f'cat /sys/class/net/{netdev}/addr_assign_type'), '3')
         l.expect('its name', netdev, 'enp1s0')
         guid = _expect_facts(l, 1, 'after udev has settled')
+        # when udev was done with each event, in seconds
+        done = re.findall(r'^UDEV +\[([0-9.]+)\] \S+ +/\S*/(net|infiniband\w*)/', l.end_monitor(monitor), re.M)
+        net, rdma = (max(float(when) for when, kind in done if (kind == 'net') == is_net) for is_net in (True, False))
+        l.note(f'true {max(rdma - net, 0):.2f} s after the last event of the network device')
         l.counted('bound')
         l.run(f'rdmactl bind bound --port-guid {guid}')
         l.until_active('bound')
