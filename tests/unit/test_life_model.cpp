@@ -249,7 +249,7 @@ std::string key_of(const World& world)
 
 } // namespace
 
-TEST_CASE("in any order of events a device is used only while it can be", "[life]")
+TEST_CASE("in any order of events a device is used only while it can be", "[life][model]")
 {
     std::vector<World> worlds(1);
     std::set<std::string> seen;

@@ -1782,7 +1782,7 @@ private:
 } // namespace
 
 TEST_CASE("without memory for any step of a return rdmad ends, and does nothing that is wrong",
-          "[supervisor]")
+          "[supervisor][memory]")
 {
     const auto counts = fail_each_allocation([] { return std::make_unique<ReturnTrial>(); });
     CHECK(counts.ended > 20);

@@ -460,7 +460,8 @@ std::string walk(const World& world, size_t left)
 
 } // namespace
 
-TEST_CASE("in any order of events a unit follows its port, and the administrator", "[verdict]")
+TEST_CASE("in any order of events a unit follows its port, and the administrator",
+          "[verdict][model]")
 {
     const bool has_port = GENERATE(true, false);
     worlds = 0;
