@@ -54,11 +54,11 @@ std::string own_text(const std::string& path)
     return is_own(text) ? text : "";
 }
 
-/// Removes the .binding files of a folder that are to go. Returns their paths.
+/// Removes the .binding files of a folder that are to go.
 template <typename Predicate>
-Answer<std::vector<std::string>> remove_files(const std::string& from, Predicate is_to_go)
+void remove_files(const std::string& from, Predicate is_to_go, BindingStore::Removed& removed)
 {
-    std::vector<std::string> removed;
+    const auto before = removed.paths.size();
     auto names = names_in(from);
     std::sort(names.begin(), names.end());
     for (const auto& name : names) {
@@ -66,12 +66,12 @@ Answer<std::vector<std::string>> remove_files(const std::string& from, Predicate
         if (!name.ends_with(".binding") || !is_to_go(path))
             continue;
         if (unlink(path.c_str()) < 0)
-            return cannot("remove", path, errno);
-        removed.push_back(path);
+            removed.failures.push_back(cannot("remove", path, errno).value().text);
+        else
+            removed.paths.push_back(path);
     }
-    if (!removed.empty())
+    if (removed.paths.size() > before)
         sync_directory(from);
-    return removed;
 }
 
 } // namespace
@@ -98,21 +98,17 @@ Answer<BindingStore::Put> BindingStore::put(const std::string& name, const std::
     return before.empty() ? Put::created : Put::changed;
 }
 
-Answer<std::vector<std::string>> BindingStore::remove(const std::optional<std::string>& unit) const
+BindingStore::Removed BindingStore::remove(const std::optional<std::string>& unit) const
 {
     const auto is_meant = [&](const std::string& path) {
         const auto text = own_text(path);
         return !text.empty() &&
                (!unit || understand(text, path).units == std::vector<std::string>{*unit});
     };
-    std::vector<std::string> all;
-    for (const auto* from : {folder, config::runtime_binding_folder}) {
-        const auto removed = remove_files(root_ + from, is_meant);
-        if (!removed)
-            return removed;
-        all.insert(all.end(), removed->begin(), removed->end());
-    }
-    return all;
+    Removed removed;
+    for (const auto* from : {folder, config::runtime_binding_folder})
+        remove_files(root_ + from, is_meant, removed);
+    return removed;
 }
 
 std::vector<std::string> BindingStore::files_with(const std::optional<std::string>& unit) const

@@ -21,10 +21,13 @@ public:
     /// Writes all of it to the disk, or nothing. Fails on a file that rdmactl did not write.
     [[nodiscard]] Answer<Put> put(const std::string& name, const std::string& text) const;
 
+    struct Removed {
+        std::vector<std::string> paths = {};
+        std::vector<std::string> failures = {}; ///< which stay, and why
+    };
     /// Removes the files that "rdmactl bind" made for this unit alone, --runtime or not, or without
-    /// a unit for any. Returns their paths.
-    [[nodiscard]] Answer<std::vector<std::string>>
-    remove(const std::optional<std::string>& unit = {}) const;
+    /// a unit for any; one that cannot be removed does not keep the others.
+    [[nodiscard]] Removed remove(const std::optional<std::string>& unit = {}) const;
 
     /// Returns the paths of all files, in any folder, that name the unit, or without one any.
     [[nodiscard]] std::vector<std::string>

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
+#include "core/base/text.hpp"
 #include "ctl/terminal.hpp"
 #include "ctl/verbs.hpp"
 #include "ctl/words.hpp"
@@ -16,8 +17,9 @@ Answer<int> order(const Common& common, const std::string& device, const char* m
     auto answer = client->call(method, {{"device", plain_guid(device)}});
     if (!answer)
         return as_told(answer);
-    return common.json ? finish(to_line({{"device", device}}))
-                       : finish(device + done + "; what is bound to it may start\n");
+    return common.json
+               ? finish(to_line({{"device", device}}))
+               : finish(text::escape_terminal(device) + done + "; what is bound to it may start\n");
 }
 
 } // namespace

@@ -6,6 +6,7 @@
 #include "ctl/verbs.hpp"
 #include "ctl/words.hpp"
 
+#include <array>
 #include <cerrno>
 #include <csignal>
 #include <cstring>
@@ -60,6 +61,32 @@ Answer<Client> take(const Common& common, const InhibitOptions& options)
     return client;
 }
 
+volatile sig_atomic_t command_process = -1; ///< a pidfd
+volatile sig_atomic_t early_signal = 0;     ///< came before the command ran
+
+void pass_on(int number)
+{
+    const int before = errno;
+    if (command_process < 0)
+        early_signal = number;
+    else
+        (void)syscall(SYS_pidfd_send_signal, static_cast<int>(command_process), number, nullptr, 0);
+    errno = before;
+}
+
+/// Has the command get what is to end this program, which objects until the command has ended.
+void pass_signals_on()
+{
+    for (const int number : {SIGTERM, SIGHUP}) {
+        struct sigaction action = {};
+        // the command is to ignore what nohup(1) ignores
+        if (sigaction(number, nullptr, &action) < 0 || action.sa_handler == SIG_IGN)
+            continue;
+        action.sa_handler = pass_on;
+        (void)sigaction(number, &action, nullptr);
+    }
+}
+
 bool ends_within(const UniqueFd& process, int milliseconds)
 {
     pollfd waited = {process.get(), POLLIN, 0};
@@ -105,12 +132,16 @@ Answer<int> inhibit(const Common& common, const InhibitOptions& options)
     // the command gets what the terminal sends, and decides
     (void)signal(SIGINT, SIG_IGN);
     (void)signal(SIGQUIT, SIG_IGN);
+    pass_signals_on();
     const auto child = spawn(options.command);
     if (!child) {
         warn(options.command.front() + ": " + strerror(child.error()));
         return child.error() == ENOENT ? exit_no_command : exit_cannot_run;
     }
     const UniqueFd process(static_cast<int>(syscall(SYS_pidfd_open, *child, 0)));
+    command_process = process.get();
+    if (early_signal != 0)
+        pass_on(early_signal);
     if (process)
         keep(std::move(*client), process, common, options);
     return exit_code_of(*child);

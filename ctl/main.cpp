@@ -1,12 +1,16 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
+#include "ctl/arguments.hpp"
 #include "ctl/terminal.hpp"
 #include "ctl/verbs.hpp"
 #include "ctl/words.hpp"
 
 #include <CLI/CLI.hpp>
+#include <algorithm>
 #include <csignal>
 #include <cstdlib>
+#include <fcntl.h>
 #include <functional>
+#include <unistd.h>
 
 namespace rdmad::ctl {
 
@@ -152,6 +156,7 @@ void add_prepare(CLI::App& app, CommandLine& line)
                        : "unknown mode '" + word + "': use block or delay";
         })
         ->option_text("MODE");
+    // for the help: split_arguments() takes it
     inhibit->add_option("COMMAND", line.inhibit.command,
                         "What runs meanwhile, after --; without one: who objects now");
 }
@@ -250,6 +255,18 @@ int run(const CommandLine& line)
     return is_usage ? exit_usage : exit_failed;
 }
 
+/// Opens what is closed of standard input, output and error: what is opened later would get their
+/// numbers, and what is printed.
+void open_standard_files()
+{
+    int fd = -1;
+    do
+        fd = open("/dev/null", O_RDWR);
+    while (fd >= 0 && fd <= STDERR_FILENO);
+    if (fd >= 0)
+        close(fd);
+}
+
 } // namespace
 
 } // namespace rdmad::ctl
@@ -258,11 +275,22 @@ int main(int argc, char** argv)
 {
     // whoever reads may go at any time: a write then fails
     (void)signal(SIGPIPE, SIG_IGN);
+    // whoever started this may ignore it, and then nothing tells how a command ended
+    (void)signal(SIGCHLD, SIG_DFL);
+    rdmad::ctl::open_standard_files();
     rdmad::ctl::CommandLine line;
     CLI::App app("Ties services to RDMA devices: shows and steers rdmad.", "rdmactl");
     rdmad::ctl::add_all(app, line);
+    auto [own, command] = rdmad::ctl::split_arguments(app, {argv + std::min(argc, 1), argv + argc});
+    if (const auto option = rdmad::ctl::option_without_value(own)) {
+        rdmad::ctl::warn("there is no value behind " + *option + "; see rdmactl --help");
+        return rdmad::ctl::exit_usage;
+    }
+    line.inhibit.command = std::move(command);
     try {
-        app.parse(argc, argv);
+        // takes the last one first
+        std::reverse(own.begin(), own.end());
+        app.parse(std::move(own));
     } catch (const CLI::ParseError& error) {
         return rdmad::ctl::complain_of_usage(app, error);
     }

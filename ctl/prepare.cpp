@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
+#include "core/base/text.hpp"
 #include "core/base/unique_fd.hpp"
 #include "ctl/terminal.hpp"
 #include "ctl/verbs.hpp"
@@ -134,9 +135,11 @@ Answer<int> prepare(const Common& common, const PrepareOptions& options)
                           name);
     if (common.json)
         return finish(to_line({{"device", name}, {"stage", "safe"}, {"removed", options.removes}}));
-    return finish(options.removes
-                      ? name + " is removed\n"
-                      : name + " can be removed; rdmactl resume " + name + " undoes this\n");
+    return finish(text::escape_terminal(options.removes
+                                            ? name + " is removed"
+                                            : name + " can be removed; rdmactl resume " + name +
+                                                  " undoes this") +
+                  "\n");
 }
 
 } // namespace rdmad::ctl

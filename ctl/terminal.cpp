@@ -7,6 +7,7 @@
 #include <cstdio>
 #include <cstdlib>
 #include <cstring>
+#include <poll.h>
 #include <sys/ioctl.h>
 #include <unistd.h>
 
@@ -42,12 +43,15 @@ Style style_of_output()
 
 Answer<bool> print(std::string_view text)
 {
+    pollfd full = {STDOUT_FILENO, POLLOUT, 0};
     while (!text.empty()) {
         const ssize_t count = write(STDOUT_FILENO, text.data(), text.size());
         if (count >= 0)
             text.remove_prefix(static_cast<size_t>(count));
         else if (errno == EPIPE)
             return false;
+        else if (errno == EAGAIN) // another program that has the terminal or pipe does not block
+            (void)poll(&full, 1, -1);
         else if (errno != EINTR)
             return failed(std::string("cannot write to standard output: ") + strerror(errno));
     }

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
+#include "core/base/text.hpp"
 #include "ctl/binding_store.hpp"
 #include "ctl/command.hpp"
 #include "ctl/terminal.hpp"
@@ -64,8 +65,9 @@ Answer<int> tell(const Common& common, const std::string& unit, const Unbound& u
     if (common.json)
         return finish(
             to_line({{"unit", unit}, {"removed", unbound.removed}, {"others", unbound.others}}));
-    return finish("removed " + join(unbound.removed, ", ") + "; if " + unit +
-                  " runs, it keeps running\n");
+    return finish(text::escape_terminal("removed " + join(unbound.removed, ", ") + "; if " + unit +
+                                        " runs, it keeps running") +
+                  "\n");
 }
 
 /// Returns why nothing was removed, and what to do.
@@ -98,6 +100,12 @@ Answer<void> untie_all()
     return {};
 }
 
+/// Returns "removed a, but b", of which either may be missing.
+std::string account(const std::vector<std::string>& removed, const std::string& failure)
+{
+    return removed.empty() ? failure : "removed " + join(removed, ", ") + ", but " + failure;
+}
+
 Answer<void> have_all_untied(const Common& common)
 {
     auto client = connect(common);
@@ -114,42 +122,42 @@ Answer<void> have_all_untied(const Common& common)
 Answer<int> unbind_all(const Common& common)
 {
     const BindingStore store(common.root);
-    auto removed = store.remove();
-    if (!removed)
-        return as_told(removed);
+    const auto removed = store.remove();
     const std::string done =
-        removed->empty() ? "rdmactl bound nothing" : "removed " + join(*removed, ", ");
+        removed.paths.empty() ? "rdmactl bound nothing" : "removed " + join(removed.paths, ", ");
     if (common.asks_rdmad())
         if (auto untied = have_all_untied(common); !untied)
-            return failed(done + ", but " + untied.error().text);
+            return failed(done + ", but " + join(removed.failures, "; ") +
+                          (removed.failures.empty() ? "" : "; ") + untied.error().text);
+    if (!removed.failures.empty())
+        return failed(account(removed.paths, join(removed.failures, "; ")));
     const auto others = store.files_with();
     const int exit_code = others.empty() ? exit_fine : exit_failed;
     if (!others.empty())
         warn("rdmactl did not write " + join(others, ", ") + ", which still bind units");
     if (common.json)
-        return finish(to_line({{"removed", *removed}, {"others", others}}), exit_code);
-    return finish(done + "; units that run keep running\n", exit_code);
+        return finish(to_line({{"removed", removed.paths}, {"others", others}}), exit_code);
+    return finish(text::escape_terminal(done) + "; units that run keep running\n", exit_code);
 }
 
 Answer<int> unbind(const Common& common, const std::string& word)
 {
     const auto unit = with_suffix(word);
     const BindingStore store(common.root);
-    auto removed = store.remove(unit);
-    if (!removed)
-        return as_told(removed);
-    Unbound unbound{.removed = std::move(*removed)};
+    auto [removed, failures] = store.remove(unit);
+    if (removed.empty() && !failures.empty())
+        return failed(join(failures, "; "));
+    Unbound unbound{.removed = std::move(removed)};
     if (common.asks_rdmad()) {
         auto told = tell_rdmad(common, unit, unbound);
         if (!told && !does_not_run(told.error()))
-            return failed((unbound.removed.empty()
-                               ? ""
-                               : "removed " + join(unbound.removed, ", ") + ", but ") +
-                          told.error().text);
+            return failed(account(unbound.removed, told.error().text));
         if (!told)
             warn(told.error().text + "; until rdmad runs, systemd still stops " + unit +
                  " with its device");
     }
+    if (!failures.empty())
+        return failed(account(unbound.removed, join(failures, "; ")));
     add_to(unbound.others, store.files_with(unit));
     if (!unbound.removed.empty())
         return tell(common, unit, unbound);

@@ -26,7 +26,8 @@ const std::vector<std::string> link_folders = {"/etc/rdmad/link.d", "/run/rdmad/
 struct Findings {
     std::vector<std::string> problems = {};
     std::vector<std::string> notes = {};
-    std::vector<std::pair<std::string, config::Match>> bindings = {}; ///< sound ones by name
+    std::vector<std::pair<std::string, config::Match>> bindings =
+        {}; ///< sound ones, by name, or by path where files are named
     size_t files = 0;
 };
 
@@ -35,7 +36,8 @@ void add_to(std::vector<std::string>& all, const std::vector<std::string>& more)
     all.insert(all.end(), more.begin(), more.end());
 }
 
-void take(Findings& findings, const std::string& root, const config::File& file)
+void take(Findings& findings, const std::string& root, const config::File& file,
+          const std::string& name)
 {
     findings.files++;
     std::vector<config::Problem> problems;
@@ -46,7 +48,7 @@ void take(Findings& findings, const std::string& root, const config::File& file)
         problems = std::move(binding.problems);
         if (problems.empty()) {
             add_to(findings.notes, notes_on_units(root, binding));
-            findings.bindings.emplace_back(file.name, std::move(binding.match));
+            findings.bindings.emplace_back(name, std::move(binding.match));
         }
     }
     for (const auto& problem : problems)
@@ -58,16 +60,16 @@ Findings look_at_files(const Common& common, const std::vector<std::string>& pat
     Findings findings;
     for (const auto& path : paths) {
         if (path.ends_with(".binding") || path.ends_with(".link"))
-            take(findings, common.root, config::read_alone(path));
+            take(findings, common.root, config::read_alone(path), path);
         else
             findings.problems.push_back(path + ": its name ends neither in .binding nor in .link");
     }
     if (!paths.empty())
         return findings;
     for (const auto& file : config::read_files(common.root, config::binding_folders(), ".binding"))
-        take(findings, common.root, file);
+        take(findings, common.root, file, file.name);
     for (const auto& file : config::read_files(common.root, link_folders, ".link"))
-        take(findings, common.root, file);
+        take(findings, common.root, file, file.name);
     add_to(findings.notes, notes_on_names(common.root, config::binding_folders(), ".binding"));
     add_to(findings.notes, notes_on_names(common.root, link_folders, ".link"));
     return findings;
@@ -100,21 +102,17 @@ config::Facts facts_of_host()
             .virtualization = virtualization};
 }
 
-/// Returns what each binding matches now; null if rdmad does not run.
-Answer<Json> ask_matches(const Common& common, const Findings& findings)
+/// Returns what each binding matches now; null if rdmad does not tell.
+Json ask_matches(const Common& common, const Findings& findings)
 {
     if (!common.asks_rdmad())
         return Json();
     auto client = connect(common);
-    if (!client && client.error().kind == Complaint::Kind::unreachable) {
-        warn("what the files match cannot be told: " + client.error().text);
+    const auto devices = client ? ask_devices(*client) : as_told(client);
+    if (!devices) {
+        warn("what the files match cannot be told: " + devices.error().text);
         return Json();
     }
-    if (!client)
-        return as_told(client);
-    auto devices = ask_devices(*client);
-    if (!devices)
-        return as_told(devices);
     const auto host = facts_of_host();
     auto matches = Json::object();
     for (const auto& [name, match] : findings.bindings)
@@ -142,17 +140,14 @@ std::string text_of(const Findings& findings, const Json& matches)
 Answer<int> verify(const Common& common, const std::vector<std::string>& files)
 {
     const auto findings = look_at_files(common, files);
-    auto matches =
-        findings.bindings.empty() ? Answer<Json>(Json::object()) : ask_matches(common, findings);
-    if (!matches)
-        return as_told(matches);
+    const auto matches = findings.bindings.empty() ? Json::object() : ask_matches(common, findings);
     const int exit_code = findings.problems.empty() ? exit_fine : exit_failed;
     if (common.json)
-        return finish(to_line({{"problems", findings.problems},
-                               {"notes", findings.notes},
-                               {"matches", *matches}}),
-                      exit_code);
-    return finish(text_of(findings, *matches), exit_code);
+        return finish(
+            to_line(
+                {{"problems", findings.problems}, {"notes", findings.notes}, {"matches", matches}}),
+            exit_code);
+    return finish(text_of(findings, matches), exit_code);
 }
 
 } // namespace rdmad::ctl

@@ -6,7 +6,6 @@ import json
 import os
 import pty
 import re
-import re
 import select
 import shutil
 import signal
@@ -80,6 +79,7 @@ class Server:
 
     def __init__(self, **answers):
         self.calls = []
+        self.rests = [] # what came behind the last message of each connection
         self.answers = {'Devices.List': self.devices, 'Bindings.List': self.bindings, 'Bindings.Reload': lambda _: {'problems': []},
                         'Bindings.Remove': lambda _: {'removed': []}, **{key.replace('_', '.'): value for key, value in answers.items()}}
         self.folder = tempfile.mkdtemp(prefix='rdmactl')
@@ -132,6 +132,7 @@ class Server:
             while True:
                 chunk = connection.recv(65536)
                 if not chunk:
+                    self.rests.append(inbox)
                     return
                 inbox += chunk
                 while b'\0' in inbox:
@@ -255,6 +256,36 @@ class CommandLine(Case):
         for verb in ('list', 'status', 'bindings', 'monitor', 'wait x', 'reload'):
             for arguments in (['--root=/nowhere', *verb.split()], [*verb.split(), '--root', '/nowhere']):
                 self.check_error(run('/nowhere', *arguments), USAGE, '--root is for bind, unbind and verify')
+
+    def test_an_option_without_a_value_does_not_take_the_next_word(self):
+        for arguments in (['bind', 'x', '--netdev=', '--node=umad'], ['verify', '--root=', 'bad.link'], ['--socket=', 'list'],
+                          ['inhibit', '--why=', '--', 'true'], ['inhibit', '--who=', 'true']):
+            option = next(word for word in arguments if word.endswith('='))
+            self.check_error(run('/nowhere', *arguments), USAGE, f'there is no value behind {option}; see')
+
+    def test_whatever_of_its_files_is_closed(self):
+        with Server() as server:
+            for redirections in ('<&-', '2>&-', '<&- 2>&-'):
+                result = subprocess.run(['sh', '-c', f'exec "$@" {redirections}', 'sh', *command(server, ('list', '--json'))],
+                                        capture_output=True, timeout=120)
+                self.assertEqual(self.document(result), {'devices': [device(), SIW]})
+            result = subprocess.run(['sh', '-c', 'exec "$@" >&-', 'sh', *command(server, ('list',))], capture_output=True, timeout=120)
+            self.assertEqual((result.returncode, result.stderr), (FINE, b''))
+        # nothing was printed into a connection
+        self.assertEqual(server.rests, [b''] * 4)
+
+    def test_an_output_that_does_not_block_gets_all(self):
+        many = [device(f'mlx5_{number}', number) for number in range(2000)]
+        with Server(Devices_List=lambda _: {'devices': many}) as server:
+            ours, theirs = os.pipe()
+            os.set_blocking(theirs, False)
+            process = subprocess.Popen(command(server, ('list', '--json')), stdout=theirs, stderr=subprocess.PIPE)
+            os.close(theirs)
+            self.assertEqual(select.select([process.stderr], [], [], 1)[0], [])
+            with open(ours, encoding='utf-8') as output:
+                self.assertEqual(json.load(output), {'devices': many})
+            self.assertEqual((process.stderr.read(), process.wait(120)), (b'', 0))
+            process.stderr.close()
 
     def test_usage_errors_name_the_word(self):
         for arguments, text in ((['nonsense'], "unknown verb 'nonsense'; see"), (['staus'], "unknown verb 'staus'; did you mean status?"),
@@ -795,6 +826,21 @@ class Files(Case):
         self.assertEqual(self.files(), ['10-admin.binding', 'hidden'])
         self.assertEqual(json.loads(self.offline('unbind', '--all', '--json').stdout), {'removed': [], 'others': theirs})
 
+    def test_a_file_that_cannot_be_removed_keeps_no_other(self):
+        for unit in ('a', 'b'):
+            self.offline('bind', unit, '--device=mlx5_0')
+        runtime = self.folder.replace('/etc/', '/run/')
+        shutil.copytree(self.folder, runtime)
+        stays = [f'{runtime}/{name}' for name in os.listdir(runtime)]
+        with Server() as server:
+            # nobody, not even root, can remove files from what is mounted read-only
+            script = f'mount --bind {runtime} {runtime} && mount -o remount,bind,ro {runtime} && exec "$@"'
+            result = subprocess.run(['unshare', '--mount', 'sh', '-c', script, 'sh', *command(server, ('--root', self.root, 'unbind', '--all'))],
+                                    capture_output=True, timeout=120)
+            self.check_error(result, FAILED, 'removed', *stays, 'Read-only')
+            self.assertEqual(len(server.called('Bindings.Reload')), 1)
+        self.assertEqual(self.files(), [])
+
     def test_unbind_all_where_rdmad_does_not_answer(self):
         self.offline('bind', 'srp', '--device=mlx5_0')
         [name] = self.files()
@@ -895,7 +941,10 @@ class Files(Case):
     def test_verify_files_that_are_named(self):
         good = self.put('a.binding', '[Match]\nDevice=mlx5_0\nPort=2\n[Binding]\nUnit=a.service\n', 'x')
         with Server() as server:
-            self.assertEqual(self.check(self.ctl(server, 'verify', good), FINE), 'a.binding: mlx5_0/2\n')
+            self.assertEqual(self.check(self.ctl(server, 'verify', good), FINE), f'{good}: mlx5_0/2\n')
+            # two may have one name
+            other = self.put('a.binding', '[Match]\nDevice=none\n[Binding]\nUnit=a.service\n', 'y')
+            self.assertEqual(self.document(self.ctl(server, 'verify', good, other, '--json'))['matches'], {good: ['mlx5_0/2'], other: []})
         for name, word in ((good + '.txt', 'neither'), (self.root + '/no.link', 'No such file')):
             result = self.offline('verify', good, name)
             self.assertEqual(result.returncode, FAILED)
@@ -904,6 +953,13 @@ class Files(Case):
     def test_verify_without_rdmad(self):
         self.put('10-a.binding', '[Match]\nDevice=*\n[Binding]\nUnit=a.service\n')
         self.check_error(self.ctl('/nowhere/x', 'verify'), FINE, 'cannot be told', 'systemctl start')
+        self.put('20-b.binding', '[Match]\nDevice=*\n[Binding]\nUnit=b\n')
+        # what is wrong with the files does not depend on what is wrong with rdmad
+        with Server(Devices_List=lambda _: b'') as server:
+            result = self.ctl(server, 'verify')
+            self.check_error(result, FAILED, 'cannot be told', 'broke')
+            self.assertIn("20-b.binding:4: Unit: 'b' is not allowed", result.stdout.decode())
+        os.unlink(self.folder + '/20-b.binding')
         self.assertEqual(self.document(self.offline('verify', '--json')), {'problems': [], 'notes': [], 'matches': None})
 
     def test_verify_of_nothing(self):
@@ -1061,6 +1117,40 @@ class Inhibit(Case):
             self.assertEqual(server.called('Lifecycle.Inhibit')[-1], {'mode': 'block', 'who': 'sh', 'why': 'no reason given'})
             missing = self.run_under(server, '--', '/nowhere/command')
             self.assertEqual((missing.returncode, missing.stderr), (127, b'rdmactl: /nowhere/command: No such file or directory\n'))
+
+    def test_a_command_gets_its_words_as_they_are(self):
+        words = ['sh', '-c', 'printf "%s|" "$@"', 'sh', '[ -e x ]', '[a,b]', '[]', '', '--', '--json', '[::1]', '--why=']
+        with Server(Lifecycle_Inhibit=lambda _: [{}, None]) as server:
+            for options in (['--'], [], ['--mode', 'delay'], ['--who', 'inhibit', '--why=x', '--']):
+                result = self.run_under(server, *options, *words)
+                self.assertEqual(self.check(result, FINE), '|'.join(words[4:]) + '|', options)
+            self.assertEqual(server.called('Lifecycle.Inhibit')[2]['mode'], 'delay')
+
+    def test_it_objects_until_the_command_has_ended_whatever_ends_it(self):
+        for number, ignored in ((signal.SIGTERM, False), (signal.SIGHUP, False), (signal.SIGHUP, True)):
+            with Server(Lifecycle_Inhibit=lambda _: [{}, None]) as server:
+                script = 'trap "echo told; sleep 1; echo done; exit 3" TERM HUP; echo ready; for i in $(seq 100); do sleep 0.1; done'
+                before = signal.signal(signal.SIGHUP, signal.SIG_IGN if ignored else signal.SIG_DFL)
+                process = subprocess.Popen(command(server, ('inhibit', '--', 'sh', '-c', script)), stdout=subprocess.PIPE)
+                signal.signal(signal.SIGHUP, before)
+                self.assertEqual(process.stdout.readline(), b'ready\n')
+                process.send_signal(number)
+                if ignored: # as under nohup(1)
+                    self.assertEqual(select.select([process.stdout], [], [], 0.5)[0], [])
+                    process.send_signal(signal.SIGTERM)
+                self.assertEqual(process.stdout.read(), b'told\ndone\n')
+                self.assertEqual(process.wait(120), 3)
+                process.stdout.close()
+
+    def test_whoever_starts_it_may_ignore_the_end_of_children(self):
+        before = signal.signal(signal.SIGCHLD, signal.SIG_IGN)
+        try:
+            with Server(Lifecycle_Inhibit=lambda _: [{}, None]) as server:
+                process = subprocess.Popen(command(server, ('inhibit', '--', 'sh', '-c', 'exit 7')))
+                signal.signal(signal.SIGCHLD, before)
+                self.assertEqual(process.wait(120), 7)
+        finally:
+            signal.signal(signal.SIGCHLD, before)
 
     def test_an_rdmad_that_comes_back_is_asked_again(self):
         # the first one hangs up after its answer, the second one stays
@@ -1403,6 +1493,9 @@ class Completion(Case):
             self.assertEqual(self.complete_zsh(server, 'rdmactl wait --timeout '), [])
             self.assertIn('setpriv', self.complete_zsh(server, 'rdmactl inhibit -- setpr'))
             self.assertIn('setpriv', self.complete_zsh(server, 'rdmactl inhibit --mode=delay setpr'))
+            for option, wanted in (('port-guid', [PORT_1, PORT_2]), ('driver', ['mlx5_core']), ('device', ['mlx5_0', 'siw0']),
+                                   ('path', ['pci-0000:c1:00.0']), ('netdev', ['eth0']), ('port', ['1', '2'])):
+                self.assertEqual(self.complete_zsh(server, f'rdmactl bind x --{option}='), wanted, option)
             for verb in ('status', 'wait', 'prepare'):
                 self.assertEqual(self.complete_zsh(server, f'rdmactl {verb} 000'), sorted([PORT_1, PORT_2, NODE, SIW['nodeGuid']]), verb)
 
