@@ -22,7 +22,7 @@ struct Blinks {
 
 /// The record of a device: who it is, and its life.
 struct History {
-    uint32_t id = 0; ///< index of its first appearance in this boot
+    uint32_t id = 0; ///< its number in this boot: the index of its first appearance, as a rule
     uint64_t node_guid = 0;
     std::string path = {}; ///< ID_PATH
     std::string name = {};

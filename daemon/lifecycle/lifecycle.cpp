@@ -100,6 +100,11 @@ void Lifecycle::on_device(const DeviceChange& change)
             end(*history);
         return;
     }
+    if (history && !history->is_confirmed && !syspath_of(device).empty() &&
+        is_another(device, *history)) {
+        end_unseen(*history);
+        history = nullptr;
+    }
     if (!history || !is_present(history->life) || history->life.state == State::removing) {
         // before that its place is unknown, and so whom it was
         if (!syspath_of(device).empty())
@@ -130,9 +135,11 @@ void Lifecycle::end_unseen(History& history)
 
 void Lifecycle::begin(const Device& device)
 {
+    end_namesakes(device);
     auto [history, kinship] = ancestor_of(device);
     // the same appearance: it went into another network namespace, and came back
-    const bool is_same_index = history && history->life.index == device.index;
+    const bool is_same_index =
+        history && kinship == Kinship::same && history->life.index == device.index;
     if (history && !history->is_confirmed)
         end_unseen(*history);
     if (!history || kinship == Kinship::replaced)
@@ -156,15 +163,41 @@ History* Lifecycle::add_history(uint32_t index, const History* predecessor)
     auto life = predecessor ? predecessor->life : Life();
     life.is_judged = true;
     drop_oldest();
-    auto& history = histories_[index];
-    history = {.id = index, .life = std::move(life)};
+    auto id = index;
+    while (histories_.contains(id))
+        id++;
+    auto& history = histories_[id];
+    history = {.id = id, .life = std::move(life)};
     return &history;
+}
+
+/// Ends removals whose end udev did not report: the device has the index, or the name in its place.
+void Lifecycle::end_namesakes(const Device& device)
+{
+    const auto folder = folder_of(syspath_of(device));
+    for (auto& [id, history] : histories_) {
+        const bool has_place =
+            history.name == device.name && folder_of(history.place.syspath) == folder;
+        const bool has_index = history.life.index == device.index && is_another(device, history);
+        if (history.life.state == State::removing &&
+            (has_index || (has_place && history.life.index != device.index)))
+            go(history);
+    }
+}
+
+/// Returns true if the device with the index of this history is not the one that had it: ib_core,
+/// when loaded anew, counts from 0 again.
+bool Lifecycle::is_another(const Device& device, const History& history) const
+{
+    const auto kin = kinship(device.node_guid, hardware_of(syspath_of(device)), history.node_guid,
+                             history.place.hardware);
+    return kin == Kinship::none || kin == Kinship::replaced;
 }
 
 /// Returns which known device it was before, if any: rather by its GUID than by its place.
 std::pair<History*, Kinship> Lifecycle::ancestor_of(const Device& device)
 {
-    if (auto* history = find_mutable(device.index))
+    if (auto* history = find_mutable(device.index); history && !is_another(device, *history))
         return {history, Kinship::same};
     std::pair<History*, Kinship> best = {nullptr, Kinship::none};
     const auto hardware = hardware_of(syspath_of(device));

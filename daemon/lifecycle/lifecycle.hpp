@@ -78,6 +78,8 @@ public:
 private:
     [[nodiscard]] History* find_mutable(uint32_t index);
     void begin(const Device& device);
+    void end_namesakes(const Device& device);
+    [[nodiscard]] bool is_another(const Device& device, const History& history) const;
     History* add_history(uint32_t index, const History* predecessor);
     [[nodiscard]] std::pair<History*, Kinship> ancestor_of(const Device& device);
     void update(History& history, const Device& device);
@@ -104,9 +106,10 @@ private:
     Events events_;
     Functions functions_;
     std::set<uint32_t> unwritten_;
-    bool is_trouble_told_ = false;          ///< the journal knows that records cannot be written
-    std::map<uint32_t, History> histories_; ///< by the index of the first appearance
-    std::map<uint32_t, uint32_t> ids_;      ///< that index, by the one of the last appearance
+    bool is_trouble_told_ = false; ///< the journal knows that records cannot be written
+    /// By a number: the index of the first appearance, or the next that is free.
+    std::map<uint32_t, History> histories_;
+    std::map<uint32_t, uint32_t> ids_; ///< that number, by the index of the last appearance
 };
 
 } // namespace rdmad::lifecycle

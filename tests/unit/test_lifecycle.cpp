@@ -129,6 +129,65 @@ struct Bench {
 
 } // namespace
 
+TEST_CASE("an index is another device's once ib_core was loaded anew", "[lifecycle]")
+{
+    Bench bench;
+    const auto a = bench.plug(1, 0xa); // index 1
+    const auto b = bench.plug(2, 0xb); // index 2
+    bench.wait(2);
+    const bool is_restarted = GENERATE(false, true);
+    if (!is_restarted) {
+        bench.reset(a);
+        bench.reset(b);
+    }
+    bench.take();
+    bench.index = 0;
+    if (is_restarted)
+        bench.restart();
+    SECTION("it is another known one")
+    {
+        bench.plug(2, 0xb);
+        const auto* history = bench.lives->find(1);
+        REQUIRE(history);
+        CHECK(history->node_guid == 0xb);
+        CHECK(history->id == 2);
+        CHECK(history->life.cause != Cause::netns_move);
+        bench.plug(1, 0xa);
+        REQUIRE(bench.lives->find(2));
+        CHECK(bench.lives->find(2)->node_guid == 0xa);
+        CHECK(bench.lives->find(2)->id == 1);
+    }
+    SECTION("it is a new one in its place")
+    {
+        bench.plug(1, 0xc);
+        const auto* history = bench.lives->find(1);
+        REQUIRE(history);
+        CHECK(history->node_guid == 0xc);
+        CHECK_FALSE(history->life.is_accepted);
+        // the records of both are kept
+        bench.lives->remember();
+        CHECK(history->id != 1);
+        CHECK(bench.run.list("devices").size() == 3);
+    }
+    bench.lives->reconcile();
+}
+
+TEST_CASE("a removal whose end udev did not tell ends with the next device of that name",
+          "[lifecycle]")
+{
+    Bench bench;
+    const auto first = bench.plug(1, 0xa);
+    bench.wait(2);
+    // the device is in sysfs again when rdmad comes to look
+    bench.lives->on_device({DeviceKind::removed, first});
+    CHECK(bench.lives->removing().size() == 1);
+    bench.plug(1, 0xa);
+    CHECK(bench.lives->removing().empty());
+    REQUIRE(bench.lives->find(2));
+    CHECK(bench.lives->find(2)->id == 1);
+    CHECK(bench.lives->find(2)->life.returns.size() == 1);
+}
+
 TEST_CASE("a device is followed over its appearances", "[lifecycle]")
 {
     Bench bench;
