@@ -6,6 +6,7 @@
 #include "daemon/log.hpp"
 
 #include <algorithm>
+#include <cstring>
 #include <sys/stat.h>
 #include <unistd.h>
 #include <utility>
@@ -13,6 +14,10 @@
 namespace rdmad {
 
 namespace {
+
+// before the node of a port: systemd has yet to take the request
+constexpr char not_taken[] = "?";
+constexpr char leave_prefix[] = ".leave-";
 
 std::string target_of(const std::string& guid)
 {
@@ -40,20 +45,39 @@ std::string Readiness::path(const std::string& guid) const
     return directory_ + "/" + guid;
 }
 
+std::string Readiness::leave_mark(const std::string& guid) const
+{
+    return directory_ + "/" + leave_prefix + guid;
+}
+
+void Readiness::write(const std::string& path, const std::string& text) const
+{
+    (void)mkdir(directory_.c_str(), 0755);
+    if (const auto outcome = replace_file(path, directory_ + "/.new", text); !outcome)
+        log::warning(log::id::device_trouble, outcome.error().message());
+}
+
 void Readiness::read()
 {
     for (const auto& name : names_in(directory_)) {
-        if (is_guid(name))
-            reached_[name] = read_file(path(name)).value_or("");
-        else
+        const bool is_mark = name.starts_with(leave_prefix);
+        const auto guid = is_mark ? name.substr(strlen(leave_prefix)) : name;
+        if (!is_guid(guid)) {
             (void)unlink(path(name).c_str());
+        } else if (is_mark) {
+            reached_.insert({guid, {"", true}});
+        } else {
+            auto node = read_file(path(guid)).value_or("");
+            const bool is_due = node.starts_with(not_taken);
+            reached_[guid] = {is_due ? node.substr(1) : node, is_due};
+        }
     }
 }
 
 void Readiness::on_connected()
 {
     for (const auto& [guid, order] : std::exchange(unconfirmed_, {}))
-        reached_[guid] = "";
+        reached_[guid].is_due = true;
 }
 
 void Readiness::settle(const ReadyPorts& ready, const std::set<uint32_t>& unknown)
@@ -63,24 +87,26 @@ void Readiness::settle(const ReadyPorts& ready, const std::set<uint32_t>& unknow
     if (!std::exchange(is_read_, true))
         read();
     const auto before = reached_;
-    for (const auto& [guid, node] : before)
-        if (!ready.contains(guid) && !is_of_any(unknown, node))
+    for (const auto& [guid, reached] : before)
+        if (!ready.contains(guid) && !is_of_any(unknown, reached.node))
             leave(guid);
     for (const auto& [guid, node] : ready)
         if (const auto known = reached_.find(guid);
-            known == reached_.end() || known->second != node)
+            known == reached_.end() || known->second.node != node || known->second.is_due)
             reach(guid, node);
 }
 
 void Readiness::reach(const std::string& guid, const std::string& node)
 {
-    reached_[guid] = node;
-    (void)mkdir(directory_.c_str(), 0755);
-    if (const auto outcome = replace_file(path(guid), path(".new"), node); !outcome)
-        log::warning(log::id::device_trouble, outcome.error().message());
-    manager_->start(target_of(guid), [this, guid, order = note_order(guid)](const auto& job) {
-        if (job)
-            return confirm(guid, order);
+    reached_[guid] = {node};
+    write(path(guid), not_taken + node);
+    (void)unlink(leave_mark(guid).c_str());
+    manager_->start(target_of(guid), [this, guid, node, order = note_order(guid)](const auto& job) {
+        if (job) {
+            if (confirm(guid, order))
+                write(path(guid), node);
+            return;
+        }
         log::notice(log::id::systemd_trouble,
                     target_of(guid) + " was not reached: " + job.error().context);
     });
@@ -89,10 +115,11 @@ void Readiness::reach(const std::string& guid, const std::string& node)
 void Readiness::leave(const std::string& guid)
 {
     reached_.erase(guid);
+    write(leave_mark(guid), "");
     (void)unlink(path(guid).c_str());
     manager_->stop(target_of(guid), [this, guid, order = note_order(guid)](const auto& job) {
-        if (job)
-            confirm(guid, order);
+        if (job && confirm(guid, order))
+            (void)unlink(leave_mark(guid).c_str());
     });
 }
 
@@ -101,12 +128,14 @@ uint64_t Readiness::note_order(const std::string& guid)
     return unconfirmed_[guid] = ++last_order_;
 }
 
-/// Confirms a request, but not if a later one came.
-void Readiness::confirm(const std::string& guid, uint64_t order)
+/// Confirms a request; returns false if a later one came.
+bool Readiness::confirm(const std::string& guid, uint64_t order)
 {
-    if (const auto found = unconfirmed_.find(guid);
-        found != unconfirmed_.end() && found->second == order)
-        unconfirmed_.erase(found);
+    const auto found = unconfirmed_.find(guid);
+    if (found == unconfirmed_.end() || found->second != order)
+        return false;
+    unconfirmed_.erase(found);
+    return true;
 }
 
 ReadyPorts ready_ports(const Inventory& inventory, const lifecycle::Lifecycle& lives)

@@ -18,7 +18,8 @@ using ReadyPorts = std::map<std::string, std::string>;
 /// Reports ready ports to PID 1: reaches rdma-port-ready@GUID.target with them, and leaves it. Once
 /// for each appearance: each request starts what wants a target, and an administrator may have
 /// stopped it since. A file /run/rdmad/ready/GUID tells the next rdmad what was requested, and
-/// rdmad-wait-ready@.service, that it need not ask.
+/// rdmad-wait-ready@.service, that it need not ask; .leave-GUID tells of a request to leave it.
+/// They tell, too, whether systemd has taken the request: if not, the next rdmad repeats it.
 class Readiness {
 public:
     /// Takes the directory, /run/rdmad/ready.
@@ -39,13 +40,19 @@ private:
     void reach(const std::string& guid, const std::string& node);
     void leave(const std::string& guid);
     uint64_t note_order(const std::string& guid);
-    void confirm(const std::string& guid, uint64_t order);
+    bool confirm(const std::string& guid, uint64_t order);
     [[nodiscard]] std::string path(const std::string& guid) const;
+    [[nodiscard]] std::string leave_mark(const std::string& guid) const;
+    void write(const std::string& path, const std::string& text) const;
 
     std::string directory_;
     systemd::Orders* manager_ = nullptr;
     bool is_read_ = false; ///< what an earlier rdmad has requested
-    ReadyPorts reached_;
+    struct Reached {
+        std::string node;
+        bool is_due = false; ///< to be requested again
+    };
+    std::map<std::string, Reached> reached_; ///< by GUID; and what is to be left again
     /// The last request, by GUID, if PID 1 refused it or did not reply.
     std::map<std::string, uint64_t> unconfirmed_;
     uint64_t last_order_ = 0;

@@ -73,6 +73,41 @@ TEST_CASE("a target is reached once for each appearance, whoever tells", "[readi
           List{"start rdma-port-ready@0011750101000001.target"});
 }
 
+TEST_CASE("what systemd had not taken when rdmad was killed is asked for again", "[readiness]")
+{
+    Bench bench;
+    const List start = {"start rdma-port-ready@0011750101000001.target"};
+    const List stop = {"stop rdma-port-ready@0011750101000001.target"};
+    bench.pid1.answers_starts = bench.pid1.answers_stops = false;
+    CHECK(bench.settle({{opa, node}}) == start);
+    bench.begin();
+    // the kernel cannot describe it yet
+    CHECK(bench.settle({}, {1}).empty());
+    CHECK(bench.settle({{opa, node}}) == start);
+    // rdmad-wait-ready@.service looks for the file
+    CHECK(bench.run.list("ready") == List{opa});
+    bench.pid1.answer_starts(17U);
+    CHECK(bench.settle({}) == stop);
+    bench.begin();
+    CHECK(bench.settle({}) == stop);
+    bench.begin();
+    SECTION("it is left")
+    {
+        bench.pid1.answers_stops = true;
+        CHECK(bench.settle({}) == stop);
+        bench.begin();
+        CHECK(bench.settle({}).empty());
+    }
+    SECTION("it is ready again")
+    {
+        bench.pid1.answers_starts = true;
+        CHECK(bench.settle({{opa, node}}) == start);
+        CHECK(bench.run.list("ready") == List{opa});
+        bench.begin();
+        CHECK(bench.settle({{opa, node}}).empty());
+    }
+}
+
 TEST_CASE("what is not ready any more when rdmad is back is left", "[readiness]")
 {
     Bench bench;
@@ -98,6 +133,8 @@ TEST_CASE("what is no GUID is none of a target", "[readiness]")
     Bench bench;
     bench.run.file("ready/what", "");
     bench.run.file("ready/1", "");
+    bench.run.file("ready/.leave-1", "");
+    bench.run.file("ready/.new", "");
     CHECK(bench.settle({}).empty());
     CHECK(bench.run.list("ready").empty());
 }
