@@ -110,8 +110,10 @@ Daemon::Daemon(sd_event* event, const sysfs::Directory& root, UdevMonitor udev)
                    .is_removing = [this](uint32_t index) { return lives_.is_removing(index); },
                    .on_work = [this] { work_.arm_now(); }}),
       record_refresh_(inventory_, [] { return now_usec(CLOCK_BOOTTIME); }),
-      recovery_("/run/rdmad/recovery", settings_.recovery, recovery::tell,
-                [] { return recovery::may_have_work(""); }),
+      recovery_("/run/rdmad/recovery", settings_.recovery,
+                {.on_report = recovery::tell,
+                 .may_have_work = [] { return recovery::may_have_work(""); },
+                 .on_plan = [this] { work_.arm_now(); }}),
       preparations_(inhibitors_, settings_.lifecycle.inhibit_delay, preparation_parts()),
       server_(event, info),
       api_(
@@ -188,7 +190,7 @@ Result<void> Daemon::connect_to_systemd()
              [this](const auto& unit, const auto& state) {
                  supervisor_.on_unit(unit, state);
                  if (unit == nfs_server)
-                     recovery_.on_nfs_server(state.active_state == "active");
+                     recovery_.on_nfs_server(state.is_up() && state.active_state != "activating");
                  work_.arm_now();
              },
          .on_job =
@@ -229,8 +231,10 @@ void Daemon::on_connected()
     holders_.on_connected();
     recovery_.on_connected();
     manager_->refresh(nfs_server);
-    if (!lives_.removing().empty())
+    if (!lives_.removing().empty()) {
         look_for_holders();
+        recovery_.on_blocked();
+    }
     work_.arm_now();
 }
 
@@ -274,9 +278,7 @@ void Daemon::on_udev()
     for (int i = 0; i < 64; i++) {
         auto event = udev_.receive();
         if (!event) {
-            log::warning(log::id::events_lost, "udev events were lost: looking at all devices");
-            resync();
-            api_.on_lost();
+            on_lost("udev");
             return;
         }
         if (!*event)
@@ -309,13 +311,7 @@ KernelEvents::Callbacks Daemon::kernel_callbacks()
                 },
             .on_links = [this](const auto& links) { on_links(links); },
             .on_devlink = [this](const auto& notice) { lives_.on_devlink(notice); },
-            .on_lost =
-                [this] {
-                    log::warning(log::id::events_lost,
-                                 "RDMA events were lost: looking at all devices");
-                    resync();
-                    api_.on_lost();
-                },
+            .on_lost = [this] { on_lost("RDMA"); },
             .on_trouble =
                 [](const Error& error) { log::warning(log::id::device_trouble, error.message()); }};
 }
@@ -351,6 +347,15 @@ void Daemon::refresh(uint32_t index)
                      {{log::field::index, std::to_string(index)}});
     if (outcome && is_told)
         work_.arm_now();
+}
+
+void Daemon::on_lost(const std::string& whose)
+{
+    log::warning(log::id::events_lost, whose + " events were lost: looking at all devices");
+    resync();
+    // udev may have told of the end of a removal
+    lives_.pass_time();
+    api_.on_lost();
 }
 
 void Daemon::resync()
@@ -437,7 +442,7 @@ void Daemon::settle()
     }
     record_refresh_.settle();
     lives_.remember();
-    if (inventory_.devices().empty())
+    if (inventory_.devices().empty() && inventory_.unanswered().empty())
         let_go_of_kernel();
     plan_polling();
     plan_lives();

@@ -43,6 +43,7 @@ private:
 
     void on_udev();
     void on_links(const std::optional<std::set<uint32_t>>& links);
+    void on_lost(const std::string& whose);
     void resync();
     void refresh(uint32_t index);
     void on_device(const DeviceChange& change);

@@ -134,6 +134,7 @@ Result<void> obey()
                                                       : restore(*order, look_now, keepers);
     if (!report)
         return tl::unexpected<Error>(std::move(report).error());
+    report->order = order->number;
     return write_record(directory, "report", format_report(*report));
 }
 

@@ -2,6 +2,7 @@
 #include "daemon/recovery/recovery.hpp"
 
 #include "core/base/file.hpp"
+#include "daemon/clock.hpp"
 #include "daemon/log.hpp"
 #include "daemon/record.hpp"
 
@@ -24,22 +25,21 @@ constexpr int max_tries = 8;
 
 } // namespace
 
-Recovery::Recovery(const std::string& directory, Settings settings, Tell tell,
-                   std::function<bool()> may_have_work)
+Recovery::Recovery(const std::string& directory, Settings settings, Events events)
     : orders_(directory + "/orders"),
       settings_(std::move(settings)),
-      tell_(std::move(tell)),
-      may_have_work_(std::move(may_have_work)),
-      errand_("rdmad-recovery.service", directory + "/report", max_report)
+      events_(std::move(events)),
+      errand_("rdmad-recovery.service", directory + "/report", max_report),
+      // the numbers of the rdmad before are lower
+      last_order_(now_usec(CLOCK_BOOTTIME))
 {
     (void)mkdir(directory.c_str(), 0755);
     // what the last rdmad knew; that of the server holds until systemd reports its state
-    if (const auto text = read_file(orders_ + "/last"); text) {
-        if (auto order = parse_order(*text); order) {
+    if (const auto text = read_file(orders_ + "/last"); text)
+        if (const auto order = parse_order(*text); order)
             has_nfs_server_ = order->has_nfs_server;
-            connected_ = order->mode == Order::Mode::restore ? order->devices : order->connected;
-        }
-    }
+    if (const auto text = read_file(orders_ + "/connected"); text)
+        connected_ = parse_indexes(*text).value_or(std::set<uint32_t>());
 }
 
 void Recovery::use(systemd::Orders* manager)
@@ -106,7 +106,7 @@ void Recovery::release(uint32_t device, OnReport on_report)
 void Recovery::restore()
 {
     const auto ready = ready_.value_or(std::set<uint32_t>());
-    if (tasks_.empty() && !may_have_work_()) {
+    if (tasks_.empty() && !events_.may_have_work()) {
         has_failed_ = false;
         return take({Order::Mode::restore, ready, {}}, Report());
     }
@@ -129,7 +129,7 @@ void Recovery::add(Task task)
 void Recovery::begin()
 {
     const auto& task = tasks_.front();
-    const Order order = {task.mode, task.devices, settings_.kinds, has_nfs_server_, connected_};
+    const Order order = {task.mode, task.devices, settings_.kinds, has_nfs_server_, ++last_order_};
     const auto outcome = write_record(orders_, "last", format_order(order));
     const auto on_end = [this](const Result<std::string>& text) { end(tasks_.front(), text); };
     if (outcome)
@@ -146,6 +146,13 @@ void Recovery::end(const Task& ended, const Result<std::string>& text)
         report = parse_report(*text);
     else if (text.error().code != ENOENT) // by the unit's conditions there is nothing to do
         report = tl::unexpected<Error>(text.error());
+    // systemd does not start a service that runs: it may be at the order of a rdmad that was killed
+    const bool is_of_another =
+        text ? report && report->order != last_order_ : report && events_.may_have_work();
+    if (is_of_another && !std::exchange(tasks_.front().is_repeated, true))
+        return begin();
+    if (is_of_another && text)
+        report = fail(EBADMSG, "the report is about another order");
     if (task.mode == Order::Mode::restore)
         has_failed_ = !report;
     if (report)
@@ -157,6 +164,7 @@ void Recovery::end(const Task& ended, const Result<std::string>& text)
     if (task.on_report)
         task.on_report(report);
     tasks_.pop_front();
+    events_.on_plan();
     if (!tasks_.empty())
         begin();
 }
@@ -165,7 +173,7 @@ void Recovery::take(const Task& task, const Report& report)
 {
     if (task.mode == Order::Mode::look)
         return;
-    tell_(report);
+    events_.on_report(report);
     if (task.mode != Order::Mode::restore)
         return;
     is_missing_ = std::any_of(report.targets.begin(), report.targets.end(), [](const auto& target) {
@@ -178,18 +186,33 @@ void Recovery::take(const Task& task, const Report& report)
     std::set<uint32_t> newcomers;
     std::set_difference(task.devices.begin(), task.devices.end(), before.begin(), before.end(),
                         std::inserter(newcomers, newcomers.end()));
-    if (newcomers.empty() || !settings_.nvme_host || !report.connects_nvme)
-        return;
+    if (!newcomers.empty() && settings_.nvme_host && report.connects_nvme)
+        connect_hosts(newcomers);
+    else if (connected_ != before)
+        record_connected();
+}
+
+/// Has systemd connect NVMe hosts over newcomers, which counts once systemd has taken that.
+void Recovery::connect_hosts(const std::set<uint32_t>& newcomers)
+{
     manager_->start(nvme_service, [this, newcomers](const Result<uint32_t>& job) {
         if (job)
-            return;
+            return record_connected();
         log::notice(log::id::systemd_trouble,
                     std::string(nvme_service) + " was not started: " + job.error().message());
         // the next try finds them to be newcomers again
         for (const auto index : newcomers)
             connected_.erase(index);
         has_failed_ = true;
+        events_.on_plan();
     });
+}
+
+void Recovery::record_connected() const
+{
+    if (const auto outcome = write_record(orders_, "connected", format_indexes(connected_));
+        !outcome)
+        log::warning(log::id::device_trouble, outcome.error().message());
 }
 
 } // namespace rdmad::recovery

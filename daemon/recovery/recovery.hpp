@@ -16,12 +16,15 @@ namespace rdmad::recovery {
 class Recovery {
 public:
     using OnReport = std::function<void(const Result<Report>&)>;
-    using Tell = std::function<void(const Report&)>;
+    struct Events {
+        std::function<void(const Report&)> on_report; ///< of what was to be done
+        /// Asked before a run that nobody asked for.
+        std::function<bool()> may_have_work;
+        std::function<void()> on_plan; ///< called when pause() may have changed
+    };
 
-    /// Takes directory, /run/rdmad/recovery. Calls tell with each report of what was to be done,
-    /// and may_have_work before a run that nobody asked for.
-    Recovery(const std::string& directory, Settings settings, Tell tell,
-             std::function<bool()> may_have_work);
+    /// Takes directory, /run/rdmad/recovery.
+    Recovery(const std::string& directory, Settings settings, Events events);
 
     void use(systemd::Orders* manager);
     void on_job(const std::string& unit, uint32_t job, const std::string& result);
@@ -52,6 +55,7 @@ private:
         Order::Mode mode;
         std::set<uint32_t> devices;
         OnReport on_report;
+        bool is_repeated = false; ///< the service ended a run that an earlier order began
     };
 
     void restore();
@@ -59,18 +63,21 @@ private:
     void begin();
     void end(const Task& task, const Result<std::string>& text);
     void take(const Task& task, const Report& report);
+    void connect_hosts(const std::set<uint32_t>& newcomers);
+    void record_connected() const;
 
     std::string orders_; ///< a directory of its own: rdmad-recovery writes into the other
     Settings settings_;
-    Tell tell_;
-    std::function<bool()> may_have_work_;
+    Events events_;
     systemd::Orders* manager_ = nullptr;
     systemd::Errand errand_;
     std::deque<Task> tasks_;                  ///< the first is under way
     std::optional<std::set<uint32_t>> ready_; ///< none: nothing was ever ready
-    std::set<uint32_t> connected_;            ///< those of them that hosts were connected over
-    bool is_missing_ = false;                 ///< the last restore left something
-    bool has_failed_ = false;                 ///< it did not come to its end
+    /// Those of them that hosts were connected over; a file tells the next rdmad.
+    std::set<uint32_t> connected_;
+    uint64_t last_order_;     ///< its number
+    bool is_missing_ = false; ///< the last restore left something
+    bool has_failed_ = false; ///< it did not come to its end
     bool has_nfs_server_ = false;
     int tries_ = 0; ///< since something happened
 };

@@ -98,7 +98,7 @@ std::string format_order(const Order& order)
     return format_versioned({{"mode", mode_names.at(static_cast<size_t>(order.mode))},
                              {"devices", order.devices},
                              {"hasNfsServer", order.has_nfs_server},
-                             {"connected", order.connected},
+                             {"number", order.number},
                              {"kinds", std::move(kinds)}},
                             version);
 }
@@ -114,7 +114,7 @@ Result<Order> parse_order(std::string_view text)
     Order order{.mode = *mode};
     read(*json, "hasNfsServer", order.has_nfs_server);
     order.devices = indexes_of(*json, "devices");
-    order.connected = indexes_of(*json, "connected");
+    read(*json, "number", order.number);
     for (size_t i = 0; i < kind_names.size(); i++)
         for (const auto& kind : list_of(*json, "kinds"))
             if (kind == kind_names.at(i))
@@ -129,7 +129,8 @@ std::string format_report(const Report& report)
         targets.push_back(to_json(target));
     return format_versioned({{"targets", std::move(targets)},
                              {"users", report.users},
-                             {"connectsNvme", report.connects_nvme}},
+                             {"connectsNvme", report.connects_nvme},
+                             {"order", report.order}},
                             version);
 }
 
@@ -144,7 +145,20 @@ Result<Report> parse_report(std::string_view text)
             report.targets.push_back(std::move(*target));
     read_list(*json, "users", report.users);
     read(*json, "connectsNvme", report.connects_nvme);
+    read(*json, "order", report.order);
     return report;
+}
+
+std::string format_indexes(const std::set<uint32_t>& indexes)
+{
+    return format_versioned({{"devices", indexes}}, version);
+}
+
+Result<std::set<uint32_t>> parse_indexes(std::string_view text)
+{
+    return parse_versioned(text, version).map([](const Json& json) {
+        return indexes_of(json, "devices");
+    });
 }
 
 } // namespace rdmad::recovery

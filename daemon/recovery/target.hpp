@@ -35,8 +35,7 @@ struct Order {
     std::set<uint32_t> devices = {}; ///< RDMA indexes: those that are ready; or that are to go
     std::set<Kind> kinds = {};       ///< others are left out
     bool has_nfs_server = false;     ///< nfs-server.service is up
-    /// What rdmad has to know when it starts anew: the devices that hosts were connected over.
-    std::set<uint32_t> connected = {};
+    uint64_t number = 0;             ///< the report on it has the same
 };
 
 /// The state of a target, and what was done to it.
@@ -68,6 +67,7 @@ struct Report {
     std::set<std::string> users = {};
     /// The service that connects NVMe hosts may be started anew: nobody else sees to that.
     bool connects_nvme = false;
+    uint64_t order = 0; ///< the number of the order that it is about
 
     friend bool operator==(const Report&, const Report&) = default;
 };
@@ -78,5 +78,10 @@ struct Report {
 [[nodiscard]] std::string format_report(const Report& report);
 /// Fails with EBADMSG, as above.
 [[nodiscard]] Result<Report> parse_report(std::string_view text);
+
+/// A record of RDMA indexes.
+[[nodiscard]] std::string format_indexes(const std::set<uint32_t>& indexes);
+/// Fails with EBADMSG, as above.
+[[nodiscard]] Result<std::set<uint32_t>> parse_indexes(std::string_view text);
 
 } // namespace rdmad::recovery

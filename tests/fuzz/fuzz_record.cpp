@@ -75,6 +75,7 @@ void run_one(std::string_view input)
     check_record(input, parse_holders, format_holders);
     check_record(input, recovery::parse_order, recovery::format_order);
     check_record(input, recovery::parse_report, recovery::format_report);
+    check_record(input, recovery::parse_indexes, recovery::format_indexes);
     check_record(
         input, [](std::string_view text) { return recovery::Debts::parse("", text); },
         [](const recovery::Debts& debts) { return debts.format(); });

@@ -26,6 +26,7 @@ public:
     Result<void> drop_outcome = {};
     std::set<std::string> refused = {}; ///< units that it does not start
     bool answers_starts = true;         ///< not: it has not read them yet
+    std::vector<OnJob> unanswered = {};
     bool answers_stops = true;
     std::map<std::string, int> watchers = {}; ///< of units that are watched
 
@@ -33,6 +34,12 @@ public:
     std::vector<std::string> take()
     {
         return std::exchange(asked, {});
+    }
+    /// Answers the starts that it has not answered.
+    void answer_starts(const Result<uint32_t>& answer)
+    {
+        for (const auto& on_job : std::exchange(unanswered, {}))
+            on_job(answer);
     }
     void finish(const std::string& anchor, Result<void> outcome = {})
     {
@@ -62,6 +69,8 @@ public:
         asked.push_back("start " + unit);
         if (answers_starts)
             on_job(refused.contains(unit) ? Result<uint32_t>(fail(EPERM, "PID 1 refuses")) : job);
+        else
+            unanswered.push_back(std::move(on_job));
     }
     void stop(const std::string& unit, OnJob on_job) override
     {

@@ -24,21 +24,31 @@ Report report_of(State state)
     return {.targets = {{Kind::nvmet, "ports/1", "192.0.2.1:4420", state, ""}}};
 }
 
+std::string join_users(const Report& report)
+{
+    std::string all;
+    for (const auto& user : report.users)
+        all += user;
+    return all;
+}
+
 struct Bench {
     FixtureTree run;
     FakePid1 pid1;
     List told = {};
     bool may_have_work = true;
+    int plans = 0;
     Recovery recovery;
 
     explicit Bench(Settings settings = {})
-        : recovery(
-              run.path("recovery"), std::move(settings),
-              [this](const Report& report) {
-                  for (const auto& target : report.targets)
-                      told.emplace_back(to_string(target.state));
-              },
-              [this] { return may_have_work; })
+        : recovery(run.path("recovery"), std::move(settings),
+                   {.on_report =
+                        [this](const Report& report) {
+                            for (const auto& target : report.targets)
+                                told.emplace_back(to_string(target.state));
+                        },
+                    .may_have_work = [this] { return may_have_work; },
+                    .on_plan = [this] { plans++; }})
     {
         recovery.use(&pid1);
     }
@@ -55,8 +65,24 @@ struct Bench {
     }
     void finish(const Report& report)
     {
+        finish(recovery, report);
+    }
+    /// The service ends what this one of several has ordered.
+    void finish(Recovery& whose, Report report) const
+    {
+        report.order = order().number;
         run.file("recovery/report", format_report(report));
-        recovery.on_job(unit, 17, "done");
+        whose.on_job(unit, 17, "done");
+    }
+    /// rdmad is killed, and another one starts.
+    [[nodiscard]] Recovery restarted(Settings settings = {})
+    {
+        Recovery next(run.path("recovery"), std::move(settings),
+                      {.on_report = [](const Report&) {},
+                       .may_have_work = [this] { return may_have_work; },
+                       .on_plan = [] {}});
+        next.use(&pid1);
+        return next;
     }
     List take()
     {
@@ -68,19 +94,25 @@ struct Bench {
 
 TEST_CASE("orders and reports are read as they were written", "[recovery]")
 {
-    const Order order = {Order::Mode::release, {0, 7, UINT32_MAX}, {Kind::iser, Kind::nfs}};
+    const Order order = {
+        Order::Mode::release, {0, 7, UINT32_MAX}, {Kind::iser, Kind::nfs}, true, UINT64_MAX};
     const auto read = must(parse_order(format_order(order)));
     CHECK(read.mode == order.mode);
     CHECK(read.devices == order.devices);
     CHECK(read.kinds == order.kinds);
+    CHECK(read.number == order.number);
     const Report report = {
         .targets = {{Kind::srpt, "port", "0002:c903:0000:0001", State::failed, "why"}},
         .users = {"nvme_rdma"},
-        .connects_nvme = true};
+        .connects_nvme = true,
+        .order = 7};
     CHECK(must(parse_report(format_report(report))) == report);
+    const std::set<uint32_t> indexes = {0, UINT32_MAX};
+    CHECK(must(parse_indexes(format_indexes(indexes))) == indexes);
     for (const auto* text : {"", "[]", "{}", R"({"version":2,"mode":"look"})"}) {
         CHECK(error_of(parse_order(text)) == EBADMSG);
         CHECK(error_of(parse_report(text)) == EBADMSG);
+        CHECK(error_of(parse_indexes(text)) == EBADMSG);
     }
     CHECK(error_of(parse_order(R"({"version":1,"mode":"burn"})")) == EBADMSG);
     const auto odd = must(parse_order(
@@ -140,17 +172,13 @@ TEST_CASE("a device that is about to go makes nobody forget over which hosts wer
     bench.recovery.settle({3});
     bench.finish({.connects_nvme = true});
     CHECK(bench.asked() == List{run_it, "start nvmf-autoconnect.service"});
-    bool may_have_work = false;
-    Recovery next(
-        bench.run.path("recovery"), {.nvme_host = true}, [](const Report&) {},
-        [&] { return may_have_work; });
-    next.use(&bench.pid1);
+    bench.may_have_work = false;
+    auto next = bench.restarted({.nvme_host = true});
     next.on_blocked();
     CHECK(bench.asked().empty());
-    may_have_work = true;
+    bench.may_have_work = true;
     next.settle({3});
-    bench.run.file("recovery/report", format_report({.connects_nvme = true}));
-    next.on_job(unit, 17, "done");
+    bench.finish(next, {.connects_nvme = true});
     CHECK(bench.asked() == List{run_it});
 }
 
@@ -227,9 +255,11 @@ TEST_CASE("a run that failed is tried again, one without anything to do is not",
     bench.recovery.retry();
     CHECK(bench.asked() == List{run_it, run_it});
     // its conditions do not hold
+    bench.may_have_work = false;
     bench.recovery.on_job(unit, 17, "done");
     CHECK_FALSE(bench.recovery.pause());
     CHECK(bench.take().empty());
+    CHECK(bench.asked().empty());
 }
 
 TEST_CASE("hosts are connected once for each newcomer, after the targets", "[recovery]")
@@ -255,12 +285,9 @@ TEST_CASE("hosts are connected once for each newcomer, after the targets", "[rec
     bench.finish(report);
     CHECK(bench.asked() == List{run_it});
     const auto restart = [&](const std::set<uint32_t>& ready) {
-        Recovery next(
-            bench.run.path("recovery"), {}, [](const auto&) {}, [] { return true; });
-        next.use(&bench.pid1);
+        auto next = bench.restarted();
         next.settle(ready);
-        bench.run.file("recovery/report", format_report(report));
-        next.on_job(unit, 17, "done");
+        bench.finish(next, report);
     };
     restart({5});
     CHECK(bench.asked() == List{run_it});
@@ -302,6 +329,121 @@ TEST_CASE("hosts that systemd does not connect are connected with the next try",
     bench.finish(report);
     CHECK(bench.asked() == List{run_it, "start nvmf-autoconnect.service"});
     CHECK_FALSE(bench.recovery.pause().has_value());
+}
+
+TEST_CASE("hosts that systemd refuses to connect later, too", "[recovery]")
+{
+    Bench bench;
+    bench.recovery.settle({3});
+    bench.pid1.answers_starts = false;
+    bench.finish({.connects_nvme = true});
+    CHECK_FALSE(bench.recovery.pause());
+    const auto before = bench.plans;
+    bench.pid1.answer_starts(fail(EPERM, "PID 1 refuses"));
+    CHECK(bench.recovery.pause());
+    CHECK(bench.plans > before);
+}
+
+TEST_CASE("hosts are connected by the next rdmad if this one did not come to it", "[recovery]")
+{
+    Bench bench;
+    const auto connects = [&] {
+        auto next = bench.restarted();
+        next.settle({3});
+        bench.finish(next, {.connects_nvme = true});
+        return bench.asked() == List{run_it, "start nvmf-autoconnect.service"};
+    };
+    bench.recovery.settle({3});
+    bench.asked();
+    SECTION("it was killed during the run") {}
+    SECTION("the run failed")
+    {
+        bench.recovery.on_job(unit, 17, "failed");
+    }
+    SECTION("systemd refused")
+    {
+        bench.pid1.refused = {"nvmf-autoconnect.service"};
+        bench.finish({.connects_nvme = true});
+        bench.pid1.refused.clear();
+    }
+    SECTION("systemd had not answered")
+    {
+        bench.pid1.answers_starts = false;
+        bench.finish({.connects_nvme = true});
+        bench.pid1.answers_starts = true;
+    }
+    bench.asked();
+    CHECK(connects());
+    CHECK_FALSE(connects());
+}
+
+TEST_CASE("an index that ib_core gives again, loaded anew, is a new one to the next rdmad",
+          "[recovery]")
+{
+    Bench bench;
+    bench.recovery.settle({3});
+    bench.finish({.connects_nvme = true});
+    bench.recovery.settle({});
+    bench.finish({.connects_nvme = true});
+    bench.asked();
+    auto next = bench.restarted();
+    next.settle({3});
+    bench.finish(next, {.connects_nvme = true});
+    CHECK(bench.asked() == List{run_it, "start nvmf-autoconnect.service"});
+}
+
+TEST_CASE("a removal while rdmad starts does not make known devices new ones", "[recovery]")
+{
+    Bench bench;
+    bench.recovery.settle({3});
+    bench.finish({.connects_nvme = true});
+    {
+        auto next = bench.restarted();
+        next.on_blocked();
+        // and is killed
+    }
+    bench.asked();
+    auto next = bench.restarted();
+    next.settle({3});
+    bench.finish(next, {.connects_nvme = true});
+    CHECK(bench.asked() == List{run_it});
+}
+
+TEST_CASE("a run that another order began does not answer this one", "[recovery]")
+{
+    Bench bench;
+    bench.recovery.settle({3});
+    const auto first = bench.order().number;
+    // systemd was executed anew; the service runs on
+    bench.recovery.on_connected();
+    List answers;
+    bench.recovery.release(3, [&](const Result<Report>& report) {
+        answers.push_back(report ? join_users(*report) : report.error().message());
+    });
+    CHECK(bench.asked() == List{run_it, run_it});
+    CHECK(bench.order().number != first);
+    SECTION("its report came late")
+    {
+        bench.run.file("recovery/report", format_report({.order = first}));
+    }
+    SECTION("its report came before") {}
+    bench.recovery.on_job(unit, 17, "done");
+    CHECK(answers.empty());
+    CHECK(bench.asked() == List{run_it});
+    CHECK(bench.order().mode == Order::Mode::release);
+    SECTION("the next run is ours")
+    {
+        bench.finish({.users = {"nvme_rdma"}});
+        CHECK(answers == List{"nvme_rdma"});
+    }
+    SECTION("it is not, either")
+    {
+        bench.run.file("recovery/report", format_report({.order = first}));
+        bench.recovery.on_job(unit, 17, "done");
+        REQUIRE(answers.size() == 1);
+        CHECK(answers[0].find("another order") != std::string::npos);
+        CHECK(bench.asked().empty());
+    }
 }
 
 TEST_CASE("a restore that comes after a release runs after it", "[recovery]")
@@ -392,14 +534,12 @@ TEST_CASE("an rdmad that was started anew knows of the NFS server what the last 
     bench.recovery.on_nfs_server(true);
     bench.recovery.settle({3});
     CHECK(bench.order().has_nfs_server);
-    Recovery next(
-        bench.run.path("recovery"), {}, [](const Report&) {}, [] { return true; });
-    next.use(&bench.pid1);
+    auto next = bench.restarted();
     // systemd has told nothing yet
     next.settle({4});
     CHECK(bench.order().devices == std::set<uint32_t>{4});
     CHECK(bench.order().has_nfs_server);
-    next.on_job(unit, 17, "done");
+    bench.finish(next, {});
     next.on_nfs_server(false);
     next.settle({5});
     CHECK_FALSE(bench.order().has_nfs_server);
