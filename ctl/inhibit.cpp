@@ -61,17 +61,24 @@ Answer<Client> take(const Common& common, const InhibitOptions& options)
     return client;
 }
 
-volatile sig_atomic_t command_process = -1; ///< a pidfd
-volatile sig_atomic_t early_signal = 0;     ///< came before the command ran
+volatile sig_atomic_t command_process = 0; ///< its PID
+volatile sig_atomic_t early_signal = 0;    ///< came before the command ran
 
 void pass_on(int number)
 {
     const int before = errno;
-    if (command_process < 0)
+    if (command_process == 0)
         early_signal = number;
     else
-        (void)syscall(SYS_pidfd_send_signal, static_cast<int>(command_process), number, nullptr, 0);
+        (void)kill(static_cast<pid_t>(command_process), number);
     errno = before;
+}
+
+void pass_on_what_it_lacks(int number, siginfo_t* info, void* /*context*/)
+{
+    // what a terminal sends when it goes, it sends to the command, too
+    if (info->si_code != SI_KERNEL)
+        pass_on(number);
 }
 
 /// Has the command get what is to end this program, which objects until the command has ended.
@@ -82,7 +89,8 @@ void pass_signals_on()
         // the command is to ignore what nohup(1) ignores
         if (sigaction(number, nullptr, &action) < 0 || action.sa_handler == SIG_IGN)
             continue;
-        action.sa_handler = pass_on;
+        action.sa_sigaction = pass_on_what_it_lacks;
+        action.sa_flags = SA_SIGINFO;
         (void)sigaction(number, &action, nullptr);
     }
 }
@@ -139,7 +147,7 @@ Answer<int> inhibit(const Common& common, const InhibitOptions& options)
         return child.error() == ENOENT ? exit_no_command : exit_cannot_run;
     }
     const UniqueFd process(static_cast<int>(syscall(SYS_pidfd_open, *child, 0)));
-    command_process = process.get();
+    command_process = *child;
     if (early_signal != 0)
         pass_on(early_signal);
     if (process)

@@ -255,13 +255,13 @@ int run(const CommandLine& line)
     return is_usage ? exit_usage : exit_failed;
 }
 
-/// Opens what is closed of standard input, output and error: what is opened later would get their
-/// numbers, and what is printed.
-void open_standard_files()
+/// Occupies what is closed of standard input, output and error: what is opened later would get
+/// their numbers, and what is printed. To print there still fails.
+void occupy_standard_files()
 {
     int fd = -1;
     do
-        fd = open("/dev/null", O_RDWR);
+        fd = open("/dev/null", O_RDONLY);
     while (fd >= 0 && fd <= STDERR_FILENO);
     if (fd >= 0)
         close(fd);
@@ -277,7 +277,7 @@ int main(int argc, char** argv)
     (void)signal(SIGPIPE, SIG_IGN);
     // whoever started this may ignore it, and then nothing tells how a command ended
     (void)signal(SIGCHLD, SIG_DFL);
-    rdmad::ctl::open_standard_files();
+    rdmad::ctl::occupy_standard_files();
     rdmad::ctl::CommandLine line;
     CLI::App app("Ties services to RDMA devices: shows and steers rdmad.", "rdmactl");
     rdmad::ctl::add_all(app, line);

@@ -127,8 +127,10 @@ Answer<int> unbind_all(const Common& common)
         removed.paths.empty() ? "rdmactl bound nothing" : "removed " + join(removed.paths, ", ");
     if (common.asks_rdmad())
         if (auto untied = have_all_untied(common); !untied)
-            return failed(done + ", but " + join(removed.failures, "; ") +
-                          (removed.failures.empty() ? "" : "; ") + untied.error().text);
+            return failed(removed.failures.empty()
+                              ? done + ", but " + untied.error().text
+                              : account(removed.paths,
+                                        join(removed.failures, "; ") + "; " + untied.error().text));
     if (!removed.failures.empty())
         return failed(account(removed.paths, join(removed.failures, "; ")));
     const auto others = store.files_with();

@@ -73,7 +73,10 @@ Lifecycle::Lifecycle(const sysfs::Directory& root, Histories records, Settings s
         events_.on_trouble(problem);
     for (auto& history : known.histories) {
         history.is_confirmed = !is_present(history.life);
-        ids_.emplace(history.life.index, history.id);
+        // one that is gone may have had the index before
+        const auto [holder, is_only] = ids_.emplace(history.life.index, history.id);
+        if (!is_only && history.life.appeared > histories_.at(holder->second).life.appeared)
+            holder->second = history.id;
         histories_.emplace(history.id, std::move(history));
     }
 }
@@ -100,7 +103,7 @@ void Lifecycle::on_device(const DeviceChange& change)
             end(*history);
         return;
     }
-    if (history && !history->is_confirmed && !syspath_of(device).empty() &&
+    if (history && is_present(history->life) && !syspath_of(device).empty() &&
         is_another(device, *history)) {
         end_unseen(*history);
         history = nullptr;
@@ -186,12 +189,14 @@ void Lifecycle::end_namesakes(const Device& device)
 }
 
 /// Returns true if the device with the index of this history is not the one that had it: ib_core,
-/// when loaded anew, counts from 0 again.
+/// when loaded anew, counts from 0 again. A GUID of 0 or empty hardware shows nothing.
 bool Lifecycle::is_another(const Device& device, const History& history) const
 {
-    const auto kin = kinship(device.node_guid, hardware_of(syspath_of(device)), history.node_guid,
-                             history.place.hardware);
-    return kin == Kinship::none || kin == Kinship::replaced;
+    if (device.node_guid != 0 && history.node_guid != 0)
+        return device.node_guid != history.node_guid;
+    const auto hardware = hardware_of(syspath_of(device));
+    return !hardware.empty() && !history.place.hardware.empty() &&
+           hardware != history.place.hardware;
 }
 
 /// Returns which known device it was before, if any: rather by its GUID than by its place.

@@ -56,6 +56,9 @@ void Recovery::on_job(const std::string& unit, uint32_t job, const std::string& 
 void Recovery::on_connected()
 {
     errand_.on_connected();
+    // an earlier connection brings no answer any more
+    if (!connecting_.empty())
+        give_up_connecting(std::set(connecting_));
 }
 
 void Recovery::settle(const std::set<uint32_t>& ready)
@@ -151,8 +154,8 @@ void Recovery::end(const Task& ended, const Result<std::string>& text)
         text ? report && report->order != last_order_ : report && events_.may_have_work();
     if (is_of_another && !std::exchange(tasks_.front().is_repeated, true))
         return begin();
-    if (is_of_another && text)
-        report = fail(EBADMSG, "the report is about another order");
+    if (is_of_another && (text || task.mode == Order::Mode::release))
+        report = fail(EBADMSG, "no report is about this order");
     if (task.mode == Order::Mode::restore)
         has_failed_ = !report;
     if (report)
@@ -195,23 +198,36 @@ void Recovery::take(const Task& task, const Report& report)
 /// Has systemd connect NVMe hosts over newcomers, which counts once systemd has taken that.
 void Recovery::connect_hosts(const std::set<uint32_t>& newcomers)
 {
+    connecting_.insert(newcomers.begin(), newcomers.end());
     manager_->start(nvme_service, [this, newcomers](const Result<uint32_t>& job) {
-        if (job)
-            return record_connected();
-        log::notice(log::id::systemd_trouble,
-                    std::string(nvme_service) + " was not started: " + job.error().message());
-        // the next try finds them to be newcomers again
+        if (!job) {
+            log::notice(log::id::systemd_trouble,
+                        std::string(nvme_service) + " was not started: " + job.error().message());
+            return give_up_connecting(newcomers);
+        }
         for (const auto index : newcomers)
-            connected_.erase(index);
-        has_failed_ = true;
-        events_.on_plan();
+            connecting_.erase(index);
+        record_connected();
     });
+}
+
+/// Has the next try find them to be newcomers again.
+void Recovery::give_up_connecting(const std::set<uint32_t>& newcomers)
+{
+    for (const auto index : newcomers) {
+        connecting_.erase(index);
+        connected_.erase(index);
+    }
+    has_failed_ = true;
+    events_.on_plan();
 }
 
 void Recovery::record_connected() const
 {
-    if (const auto outcome = write_record(orders_, "connected", format_indexes(connected_));
-        !outcome)
+    std::set<uint32_t> known;
+    std::set_difference(connected_.begin(), connected_.end(), connecting_.begin(),
+                        connecting_.end(), std::inserter(known, known.end()));
+    if (const auto outcome = write_record(orders_, "connected", format_indexes(known)); !outcome)
         log::warning(log::id::device_trouble, outcome.error().message());
 }
 

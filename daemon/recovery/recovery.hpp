@@ -64,6 +64,7 @@ private:
     void end(const Task& task, const Result<std::string>& text);
     void take(const Task& task, const Report& report);
     void connect_hosts(const std::set<uint32_t>& newcomers);
+    void give_up_connecting(const std::set<uint32_t>& newcomers);
     void record_connected() const;
 
     std::string orders_; ///< a directory of its own: rdmad-recovery writes into the other
@@ -75,9 +76,10 @@ private:
     std::optional<std::set<uint32_t>> ready_; ///< none: nothing was ever ready
     /// Those of them that hosts were connected over; a file tells the next rdmad.
     std::set<uint32_t> connected_;
-    uint64_t last_order_;     ///< its number
-    bool is_missing_ = false; ///< the last restore left something
-    bool has_failed_ = false; ///< it did not come to its end
+    std::set<uint32_t> connecting_; ///< those that systemd has yet to take the request for
+    uint64_t last_order_;           ///< its number
+    bool is_missing_ = false;       ///< the last restore left something
+    bool has_failed_ = false;       ///< it did not come to its end
     bool has_nfs_server_ = false;
     int tries_ = 0; ///< since something happened
 };

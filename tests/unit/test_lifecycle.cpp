@@ -168,8 +168,45 @@ TEST_CASE("an index is another device's once ib_core was loaded anew", "[lifecyc
         bench.lives->remember();
         CHECK(history->id != 1);
         CHECK(bench.run.list("devices").size() == 3);
+        // a restart finds the one that has the index now, whichever record it reads first
+        bench.wait(40);
+        const auto before = *history;
+        bench.restart();
+        bench.lives->on_device({DeviceKind::added, bench.device(1, 0xc)});
+        history = bench.lives->find(1);
+        REQUIRE(history);
+        CHECK(history->id == before.id);
+        CHECK(history->life.state == State::ready);
+        CHECK(history->life.returns == before.life.returns);
+        bench.take();
+        bench.lives->reconcile();
+        CHECK(bench.lives->find(1)->life.state == State::ready);
     }
     bench.lives->reconcile();
+}
+
+TEST_CASE("an index is another device's though nobody told that the first one went", "[lifecycle]")
+{
+    Bench bench;
+    bench.plug(1, 0xa);
+    bench.wait(2);
+    bench.index = 0;
+    SECTION("it has another GUID")
+    {
+        bench.plug(2, 0xb);
+        CHECK(bench.lives->find(1)->node_guid == 0xb);
+        CHECK(bench.lives->find(1)->id != 1);
+    }
+    SECTION("it has another place")
+    {
+        bench.plug(2, 0);
+        CHECK(bench.lives->find(1)->id != 1);
+    }
+    SECTION("nothing tells that it is another")
+    {
+        bench.plug(1, 0);
+        CHECK(bench.lives->find(1)->id == 1);
+    }
 }
 
 TEST_CASE("a removal whose end udev did not tell ends with the next device of that name",

@@ -377,6 +377,35 @@ TEST_CASE("hosts are connected by the next rdmad if this one did not come to it"
     CHECK_FALSE(connects());
 }
 
+TEST_CASE("what systemd has not taken is no device that hosts were connected over", "[recovery]")
+{
+    Bench bench;
+    bench.recovery.settle({2});
+    bench.finish({.connects_nvme = true});
+    bench.recovery.settle({2, 3});
+    bench.pid1.answers_starts = false;
+    bench.finish({.connects_nvme = true});
+    bench.pid1.answers_starts = true;
+    SECTION("another device goes, and rdmad is killed")
+    {
+        bench.recovery.settle({3});
+        bench.finish({.connects_nvme = true});
+        bench.asked();
+        auto next = bench.restarted();
+        next.settle({3});
+        bench.finish(next, {.connects_nvme = true});
+    }
+    SECTION("the connection breaks")
+    {
+        bench.asked();
+        bench.recovery.on_connected();
+        CHECK(bench.recovery.pause());
+        bench.recovery.retry();
+        bench.finish({.connects_nvme = true});
+    }
+    CHECK(bench.asked() == List{run_it, "start nvmf-autoconnect.service"});
+}
+
 TEST_CASE("an index that ib_core gives again, loaded anew, is a new one to the next rdmad",
           "[recovery]")
 {
@@ -441,8 +470,14 @@ TEST_CASE("a run that another order began does not answer this one", "[recovery]
         bench.run.file("recovery/report", format_report({.order = first}));
         bench.recovery.on_job(unit, 17, "done");
         REQUIRE(answers.size() == 1);
-        CHECK(answers[0].find("another order") != std::string::npos);
+        CHECK(answers[0].find("this order") != std::string::npos);
         CHECK(bench.asked().empty());
+    }
+    SECTION("it reports nothing")
+    {
+        bench.recovery.on_job(unit, 17, "done");
+        REQUIRE(answers.size() == 1);
+        CHECK(answers[0].find("this order") != std::string::npos);
     }
 }
 
