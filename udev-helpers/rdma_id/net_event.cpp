@@ -207,16 +207,17 @@ FoundRdma find_rdma_of_ipoib(const Context& context, std::string_view devpath)
 Result<std::string> handle_net_event(const Context& context, std::string_view devpath,
                                      bool gives_names)
 {
-    if (gives_names && find_ipoib(context.root, devpath) && !are_ipoib_names_wanted(context))
+    if (!gives_names || !find_ipoib(context.root, devpath))
+        return refresh_all_beside_netdev(context, devpath, gives_names);
+    if (!are_ipoib_names_wanted(context))
         return "";
-    const auto ipoib = gives_names ? find_rdma_of_ipoib(context, devpath) : FoundRdma();
-    if (!ipoib)
-        return tl::unexpected<Error>(ipoib.error());
-    if (*ipoib) {
-        auto name = name_ipoib(context, **ipoib);
-        return name && !name->empty() ? "ID_RDMA_IPOIB_NAME=" + *name + "\n" : name;
-    }
-    return refresh_all_beside_netdev(context, devpath, gives_names);
+    const auto rdma = find_rdma_of_ipoib(context, devpath);
+    if (!rdma)
+        return tl::unexpected<Error>(rdma.error());
+    if (!*rdma)
+        return "";
+    auto name = name_ipoib(context, **rdma);
+    return name && !name->empty() ? "ID_RDMA_IPOIB_NAME=" + *name + "\n" : name;
 }
 
 } // namespace rdmad::rdma_id
