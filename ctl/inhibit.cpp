@@ -6,7 +6,6 @@
 #include "ctl/verbs.hpp"
 #include "ctl/words.hpp"
 
-#include <array>
 #include <cerrno>
 #include <csignal>
 #include <cstring>
@@ -64,21 +63,17 @@ Answer<Client> take(const Common& common, const InhibitOptions& options)
 volatile sig_atomic_t command_process = 0; ///< its PID
 volatile sig_atomic_t early_signal = 0;    ///< came before the command ran
 
-void pass_on(int number)
+void pass_on(int number, siginfo_t* info, void* /*context*/)
 {
     const int before = errno;
+    // what a terminal sends when it goes, it sends to the command, too
+    if (info->si_code == SI_KERNEL)
+        return;
     if (command_process == 0)
         early_signal = number;
     else
         (void)kill(static_cast<pid_t>(command_process), number);
     errno = before;
-}
-
-void pass_on_what_it_lacks(int number, siginfo_t* info, void* /*context*/)
-{
-    // what a terminal sends when it goes, it sends to the command, too
-    if (info->si_code != SI_KERNEL)
-        pass_on(number);
 }
 
 /// Has the command get what is to end this program, which objects until the command has ended.
@@ -89,7 +84,7 @@ void pass_signals_on()
         // the command is to ignore what nohup(1) ignores
         if (sigaction(number, nullptr, &action) < 0 || action.sa_handler == SIG_IGN)
             continue;
-        action.sa_sigaction = pass_on_what_it_lacks;
+        action.sa_sigaction = pass_on;
         action.sa_flags = SA_SIGINFO;
         (void)sigaction(number, &action, nullptr);
     }
@@ -149,7 +144,7 @@ Answer<int> inhibit(const Common& common, const InhibitOptions& options)
     const UniqueFd process(static_cast<int>(syscall(SYS_pidfd_open, *child, 0)));
     command_process = *child;
     if (early_signal != 0)
-        pass_on(early_signal);
+        (void)kill(*child, early_signal);
     if (process)
         keep(std::move(*client), process, common, options);
     return exit_code_of(*child);

@@ -100,10 +100,12 @@ Answer<void> untie_all()
     return {};
 }
 
-/// Returns "removed a, but b", of which either may be missing.
-std::string account(const std::vector<std::string>& removed, const std::string& failure)
+/// Returns "removed a, but b; c", or "b; c" if nothing was removed.
+std::string account(const std::vector<std::string>& removed,
+                    const std::vector<std::string>& failures)
 {
-    return removed.empty() ? failure : "removed " + join(removed, ", ") + ", but " + failure;
+    return (removed.empty() ? "" : "removed " + join(removed, ", ") + ", but ") +
+           join(failures, "; ");
 }
 
 Answer<void> have_all_untied(const Common& common)
@@ -125,14 +127,13 @@ Answer<int> unbind_all(const Common& common)
     const auto removed = store.remove();
     const std::string done =
         removed.paths.empty() ? "rdmactl bound nothing" : "removed " + join(removed.paths, ", ");
+    auto failures = removed.failures;
+    const bool has_bound = !removed.paths.empty() || !failures.empty();
     if (common.asks_rdmad())
-        if (auto untied = have_all_untied(common); !untied)
-            return failed(removed.failures.empty()
-                              ? done + ", but " + untied.error().text
-                              : account(removed.paths,
-                                        join(removed.failures, "; ") + "; " + untied.error().text));
-    if (!removed.failures.empty())
-        return failed(account(removed.paths, join(removed.failures, "; ")));
+        if (const auto untied = have_all_untied(common); !untied)
+            failures.push_back(untied.error().text);
+    if (!failures.empty())
+        return failed((has_bound ? "" : done + ", but ") + account(removed.paths, failures));
     const auto others = store.files_with();
     const int exit_code = others.empty() ? exit_fine : exit_failed;
     if (!others.empty())
@@ -148,18 +149,18 @@ Answer<int> unbind(const Common& common, const std::string& word)
     const BindingStore store(common.root);
     auto [removed, failures] = store.remove(unit);
     if (removed.empty() && !failures.empty())
-        return failed(join(failures, "; "));
+        return failed(account({}, failures));
     Unbound unbound{.removed = std::move(removed)};
     if (common.asks_rdmad()) {
         auto told = tell_rdmad(common, unit, unbound);
         if (!told && !does_not_run(told.error()))
-            return failed(account(unbound.removed, told.error().text));
-        if (!told)
+            failures.push_back(told.error().text);
+        else if (!told)
             warn(told.error().text + "; until rdmad runs, systemd still stops " + unit +
                  " with its device");
     }
     if (!failures.empty())
-        return failed(account(unbound.removed, join(failures, "; ")));
+        return failed(account(unbound.removed, failures));
     add_to(unbound.others, store.files_with(unit));
     if (!unbound.removed.empty())
         return tell(common, unit, unbound);

@@ -26,8 +26,8 @@ const std::vector<std::string> link_folders = {"/etc/rdmad/link.d", "/run/rdmad/
 struct Findings {
     std::vector<std::string> problems = {};
     std::vector<std::string> notes = {};
-    std::vector<std::pair<std::string, config::Match>> bindings =
-        {}; ///< sound ones, by name, or by path where files are named
+    /// Sound ones, by name, or by path where files are named.
+    std::vector<std::pair<std::string, config::Match>> bindings = {};
     size_t files = 0;
 };
 
