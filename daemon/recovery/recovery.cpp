@@ -8,7 +8,6 @@
 
 #include <algorithm>
 #include <cerrno>
-#include <iterator>
 #include <sys/stat.h>
 #include <utility>
 
@@ -185,13 +184,18 @@ void Recovery::take(const Task& task, const Report& report)
     // what a newcomer is for has been put back by the run that knew of it
     if (task.devices != ready_)
         return;
-    const auto before = std::exchange(connected_, task.devices);
-    std::set<uint32_t> newcomers;
-    std::set_difference(task.devices.begin(), task.devices.end(), before.begin(), before.end(),
-                        std::inserter(newcomers, newcomers.end()));
+    const auto has_gone = [&](uint32_t index) { return !task.devices.contains(index); };
+    bool has_changed = std::erase_if(connected_, has_gone) > 0;
+    std::erase_if(connecting_, has_gone);
+    auto newcomers = task.devices;
+    std::erase_if(newcomers, [this](uint32_t index) {
+        return connected_.contains(index) || connecting_.contains(index);
+    });
     if (!newcomers.empty() && settings_.nvme_host && report.connects_nvme)
-        connect_hosts(newcomers);
-    else if (connected_ != before)
+        return connect_hosts(newcomers);
+    has_changed |= !newcomers.empty();
+    connected_.merge(newcomers);
+    if (has_changed)
         record_connected();
 }
 
@@ -206,7 +210,7 @@ void Recovery::connect_hosts(const std::set<uint32_t>& newcomers)
             return give_up_connecting(newcomers);
         }
         for (const auto index : newcomers)
-            connecting_.erase(index);
+            connected_.insert(connecting_.extract(index));
         record_connected();
     });
 }
@@ -214,20 +218,16 @@ void Recovery::connect_hosts(const std::set<uint32_t>& newcomers)
 /// Has the next try find them to be newcomers again.
 void Recovery::give_up_connecting(const std::set<uint32_t>& newcomers)
 {
-    for (const auto index : newcomers) {
+    for (const auto index : newcomers)
         connecting_.erase(index);
-        connected_.erase(index);
-    }
     has_failed_ = true;
     events_.on_plan();
 }
 
 void Recovery::record_connected() const
 {
-    std::set<uint32_t> known;
-    std::set_difference(connected_.begin(), connected_.end(), connecting_.begin(),
-                        connecting_.end(), std::inserter(known, known.end()));
-    if (const auto outcome = write_record(orders_, "connected", format_indexes(known)); !outcome)
+    if (const auto outcome = write_record(orders_, "connected", format_indexes(connected_));
+        !outcome)
         log::warning(log::id::device_trouble, outcome.error().message());
 }
 

@@ -406,6 +406,35 @@ TEST_CASE("what systemd has not taken is no device that hosts were connected ove
     CHECK(bench.asked() == List{run_it, "start nvmf-autoconnect.service"});
 }
 
+TEST_CASE("a device that goes before systemd answers is none that hosts were connected over",
+          "[recovery]")
+{
+    Bench bench;
+    bench.recovery.settle({3});
+    bench.pid1.answers_starts = false;
+    bench.finish({.connects_nvme = true});
+    bench.pid1.answers_starts = true;
+    bench.recovery.settle({});
+    bench.finish({.connects_nvme = true});
+    bench.pid1.answer_starts(17U);
+    bench.asked();
+    auto next = bench.restarted();
+    next.settle({3});
+    bench.finish(next, {.connects_nvme = true});
+    CHECK(bench.asked() == List{run_it, "start nvmf-autoconnect.service"});
+}
+
+TEST_CASE("where nobody has hosts connected a device is no newcomer later", "[recovery]")
+{
+    Bench bench;
+    bench.recovery.settle({3});
+    bench.finish({.connects_nvme = false});
+    bench.recovery.retry();
+    bench.recovery.ask(Order::Mode::restore, {});
+    bench.finish({.connects_nvme = true});
+    CHECK(bench.asked() == List{run_it, run_it});
+}
+
 TEST_CASE("an index that ib_core gives again, loaded anew, is a new one to the next rdmad",
           "[recovery]")
 {
