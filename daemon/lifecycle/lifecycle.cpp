@@ -179,11 +179,13 @@ void Lifecycle::end_namesakes(const Device& device)
 {
     const auto folder = folder_of(syspath_of(device));
     for (auto& [id, history] : histories_) {
+        if (history.life.state != State::removing)
+            continue;
         const bool has_place =
             history.name == device.name && folder_of(history.place.syspath) == folder;
-        const bool has_index = history.life.index == device.index && is_another(device, history);
-        if (history.life.state == State::removing &&
-            (has_index || (has_place && history.life.index != device.index)))
+        const bool is_over =
+            history.life.index == device.index ? is_another(device, history) : has_place;
+        if (is_over)
             go(history);
     }
 }

@@ -47,13 +47,13 @@ std::string Readiness::path(const std::string& guid) const
 
 std::string Readiness::leave_mark(const std::string& guid) const
 {
-    return directory_ + "/" + leave_prefix + guid;
+    return path(leave_prefix + guid);
 }
 
-void Readiness::write(const std::string& path, const std::string& text) const
+void Readiness::write(const std::string& file, const std::string& text) const
 {
     (void)mkdir(directory_.c_str(), 0755);
-    if (const auto outcome = replace_file(path, directory_ + "/.new", text); !outcome)
+    if (const auto outcome = replace_file(file, path(".new"), text); !outcome)
         log::warning(log::id::device_trouble, outcome.error().message());
 }
 

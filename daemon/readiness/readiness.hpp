@@ -43,7 +43,7 @@ private:
     bool confirm(const std::string& guid, uint64_t order);
     [[nodiscard]] std::string path(const std::string& guid) const;
     [[nodiscard]] std::string leave_mark(const std::string& guid) const;
-    void write(const std::string& path, const std::string& text) const;
+    void write(const std::string& file, const std::string& text) const;
 
     std::string directory_;
     systemd::Orders* manager_ = nullptr;
