@@ -30,14 +30,21 @@ tl::expected<pid_t, int> spawn(const std::vector<std::string>& command)
     return code == 0 ? tl::expected<pid_t, int>(child) : tl::unexpected<int>(code);
 }
 
-int exit_code_of(pid_t child)
+std::optional<int> wait_for(pid_t child)
 {
-    constexpr int killed = 128;
     int status = 0;
     while (waitpid(child, &status, 0) < 0)
         if (errno != EINTR)
-            return exit_not_run;
-    return WIFEXITED(status) ? WEXITSTATUS(status) : killed + WTERMSIG(status);
+            return std::nullopt;
+    return status;
+}
+
+int exit_code_of(std::optional<int> status)
+{
+    constexpr int killed = 128;
+    if (!status)
+        return exit_not_run;
+    return WIFEXITED(*status) ? WEXITSTATUS(*status) : killed + WTERMSIG(*status);
 }
 
 } // namespace rdmad::ctl

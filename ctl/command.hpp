@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 #pragma once
 
+#include <optional>
 #include <string>
 #include <sys/types.h>
 #include <tl/expected.hpp>
@@ -18,7 +19,10 @@ constexpr int exit_no_command = 127;
 /// Starts a command of at least one word; fails with what errno would be.
 [[nodiscard]] tl::expected<pid_t, int> spawn(const std::vector<std::string>& command);
 
-/// Waits for its end. Returns what a shell would: the exit code, or 128 and the number of a signal.
-[[nodiscard]] int exit_code_of(pid_t child);
+/// Waits for its end. Returns the status of waitpid(2), nullopt if that cannot be had.
+[[nodiscard]] std::optional<int> wait_for(pid_t child);
+
+/// Returns what a shell would: the exit code, or 128 and the number of a signal.
+[[nodiscard]] int exit_code_of(std::optional<int> status);
 
 } // namespace rdmad::ctl

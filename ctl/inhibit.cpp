@@ -11,6 +11,7 @@
 #include <cstring>
 #include <poll.h>
 #include <sys/syscall.h>
+#include <sys/wait.h>
 #include <unistd.h>
 
 namespace rdmad::ctl {
@@ -61,7 +62,7 @@ Answer<Client> take(const Common& common, const InhibitOptions& options)
 }
 
 volatile sig_atomic_t command_process = 0; ///< its PID
-volatile sig_atomic_t early_signal = 0;    ///< came before the command ran
+volatile sig_atomic_t passed_signal = 0;   ///< the last that was to end this program
 
 void pass_on(int number, siginfo_t* info, void* /*context*/)
 {
@@ -69,9 +70,8 @@ void pass_on(int number, siginfo_t* info, void* /*context*/)
     // what a terminal sends when it goes, it sends to the command, too
     if (info->si_code == SI_KERNEL)
         return;
-    if (command_process == 0)
-        early_signal = number;
-    else
+    passed_signal = number;
+    if (command_process != 0)
         (void)kill(static_cast<pid_t>(command_process), number);
     errno = before;
 }
@@ -88,6 +88,16 @@ void pass_signals_on()
         action.sa_flags = SA_SIGINFO;
         (void)sigaction(number, &action, nullptr);
     }
+}
+
+/// Ends this program by the signal that was to end it, if that ended the command. To systemd, a
+/// service has not failed if SIGTERM ended it; with an exit code of 143 it has.
+void end_like(std::optional<int> status)
+{
+    if (!status || !WIFSIGNALED(*status) || WTERMSIG(*status) != passed_signal)
+        return;
+    (void)signal(passed_signal, SIG_DFL);
+    (void)raise(passed_signal);
 }
 
 bool ends_within(const UniqueFd& process, int milliseconds)
@@ -143,11 +153,13 @@ Answer<int> inhibit(const Common& common, const InhibitOptions& options)
     }
     const UniqueFd process(static_cast<int>(syscall(SYS_pidfd_open, *child, 0)));
     command_process = *child;
-    if (early_signal != 0)
-        (void)kill(*child, early_signal);
+    if (passed_signal != 0)
+        (void)kill(*child, passed_signal);
     if (process)
         keep(std::move(*client), process, common, options);
-    return exit_code_of(*child);
+    const auto status = wait_for(*child);
+    end_like(status);
+    return exit_code_of(status);
 }
 
 } // namespace rdmad::ctl

@@ -94,7 +94,7 @@ Answer<void> untie_all()
             spawn({"systemctl", "stop", "--job-mode=ignore-requirements", "--", pattern});
         if (!child)
             return failed("units stay tied: systemctl: " + std::string(strerror(child.error())));
-        if (exit_code_of(*child) != 0)
+        if (exit_code_of(wait_for(*child)) != 0)
             return failed("units stay tied: systemctl did not stop '" + pattern + "'");
     }
     return {};

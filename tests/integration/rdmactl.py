@@ -1144,6 +1144,16 @@ class Inhibit(Case):
                 self.assertEqual(process.wait(120), 3)
                 process.stdout.close()
 
+    def test_a_signal_that_ends_both_is_no_failure_to_systemd(self):
+        for number in (signal.SIGTERM, signal.SIGHUP):
+            with Server(Lifecycle_Inhibit=lambda _: [{}, None]) as server:
+                process = subprocess.Popen(command(server, ('inhibit', '--', 'sh', '-c', 'echo ready; exec sleep 100')),
+                                           stdout=subprocess.PIPE)
+                self.assertEqual(process.stdout.readline(), b'ready\n')
+                process.send_signal(number)
+                self.assertEqual(process.wait(120), -number)
+                process.stdout.close()
+
     def test_whoever_starts_it_may_ignore_the_end_of_children(self):
         before = signal.signal(signal.SIGCHLD, signal.SIG_IGN)
         try:
