@@ -4,6 +4,7 @@
 #include "core/base/result.hpp"
 #include "core/base/unique_fd.hpp"
 
+#include <chrono>
 #include <optional>
 #include <string>
 
@@ -22,9 +23,14 @@ int make_link(const std::string& target, const std::string& path);
 /// Does the same, but replaces an existing link.
 int replace_link(const std::string& target, const std::string& path);
 
+/// How long a process waits for a lock. One that has it may ask an adapter that has stopped
+/// answering, and must not hold up the events of all others.
+inline constexpr std::chrono::milliseconds lock_patience{10'000};
+
 /// Waits for the lock on what several processes must agree on, and returns it. Only root may open
-/// the file: a process that can lock it can hold up udev.
-[[nodiscard]] Result<UniqueFd> lock_state(const std::string& directory,
-                                          const std::string& name = "lock");
+/// the file: a process that can lock it can hold up udev. Fails with ETIMEDOUT if another process
+/// keeps the lock. Uses SIGALRM while it waits.
+[[nodiscard]] Result<UniqueFd> lock_state(const std::string& directory, const std::string& name,
+                                          std::chrono::milliseconds patience = lock_patience);
 
 } // namespace rdmad

@@ -47,4 +47,9 @@ std::optional<uint64_t> eui64_of(std::string_view address)
     return eui64 ^ universal_bit;
 }
 
+std::optional<uint64_t> eui64_of_netdev(const Directory& root, const std::string& netdev)
+{
+    return eui64_of(root.read("class/net/" + netdev + "/address").text);
+}
+
 } // namespace rdmad::sysfs

@@ -383,6 +383,31 @@ TEST_CASE("without the lock a free name is given, and no device gives up its own
     CHECK(bench.name(3) == "siw");
 }
 
+TEST_CASE("a device is named though another event keeps the lock", "[ensure_name]")
+{
+    Bench bench;
+    bench.host.paths.lock_patience = std::chrono::milliseconds(1);
+    bench.host.wish(0, "Name=storage\n");
+    const auto held = must(lock_state(bench.host.paths.rdmad, "names.lock"));
+    CHECK(bench.renames(0));
+    CHECK(bench.record(0) == "mixed storage");
+}
+
+TEST_CASE("a name that is made of the original one needs the record of that", "[ensure_name]")
+{
+    Bench bench;
+    bench.host.image.file("run/rdmad/names", "no directory");
+    bench.host.wish(0, "Name=hca-%k\n");
+    const auto outcome = bench.ensure(0);
+    REQUIRE_FALSE(outcome.has_value());
+    CHECK(outcome.error().message().find("rename mixed (index 0) to hca-mixed, which is made of "
+                                         "its original name: ") == 0);
+    CHECK(outcome.error().code == ENOTDIR);
+    CHECK(bench.name(0) == "mixed");
+    bench.host.wish(0, "Name=storage\n");
+    CHECK(bench.renames(0));
+}
+
 TEST_CASE("the lock is free again after each call", "[ensure_name]")
 {
     Bench bench;

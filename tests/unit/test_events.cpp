@@ -3,6 +3,7 @@
 #include "core/naming/device_name.hpp"
 #include "tests/support/fake_host.hpp"
 #include "tests/support/must.hpp"
+#include "tests/support/open_hook.hpp"
 #include "udev-helpers/rdma_id/events.hpp"
 #include "udev-helpers/rdma_id/naming/explanation.hpp"
 
@@ -188,6 +189,58 @@ TEST_CASE("any event repairs a device that a swap left, where rdmad names device
     bench.host.properties["ACTION"] = "change";
     CHECK(has_line(bench.node_event(naming_off), "ID_RDMA_NAME=rdmad-swap-0"));
     CHECK(has_line(bench.node_event({.ends_swaps = true}), "ID_RDMA_NAME=mixed"));
+}
+
+TEST_CASE("a GID that the kernel is replacing is waited for", "[events]")
+{
+    constexpr char gid[] = "class/infiniband/mixed/ports/2/gids/0";
+    constexpr char lost[] = "0000:0000:0000:0000:0000:0000:0000:0000\n";
+    Bench bench;
+    const auto& sys = bench.host.sys;
+    sys.file("class/infiniband/mixed/ports/2/link_layer", "Ethernet\n");
+    sys.file("class/infiniband/mixed/ports/2/gid_attrs/types/0", "RoCE v2\n");
+    sys.file("class/net/dummy0/address", "00:02:c9:00:0a:02\n");
+    sys.file(gid, lost);
+    const auto come_back = [&] { sys.file(gid, "fe80:0000:0000:0000:0202:c9ff:fe00:0a02\n"); };
+    const OpenHook hook("ports/2/gids/0", OpenHook::When::before, come_back, 2);
+    const auto record = [&](const std::string& path, const std::string& guid) {
+        bench.host.image.file("run/udev/data/" + path, "E:ID_RDMA_INDEX=0\nE:ID_RDMA_PORT_GUIDS="
+                                                       "0002c90300000a01 " +
+                                                           guid + "\n");
+    };
+    const std::string back = "ID_RDMA_PORT_GUIDS=0002c90300000a01 0202c9fffe000a02";
+    SECTION("for a node")
+    {
+        record("c231:192", "0202c9fffe000a02");
+        CHECK(has_line(bench.node_event(naming_off), back));
+        CHECK(bench.host.image.exists("run/rdmad/claims/port-0202c9fffe000a02-uverbs"));
+    }
+    SECTION("for a device")
+    {
+        record("+infiniband:mixed", "0202c9fffe000a02");
+        CHECK(has_line(bench.device_event(naming_off), back));
+    }
+    SECTION("but not if the port never had it")
+    {
+        record("c231:192", "0000000000000000");
+        CHECK_FALSE(has_line(bench.node_event(naming_off), back));
+        CHECK_FALSE(hook.has_run());
+    }
+    SECTION("nor if another device had it")
+    {
+        record("c231:192", "0202c9fffe000a02");
+        bench.host.image.file("run/udev/data/c231:192",
+                              "E:ID_RDMA_INDEX=1\nE:ID_RDMA_PORT_GUIDS=0202c9fffe000a02\n");
+        CHECK_FALSE(has_line(bench.node_event(naming_off), back));
+        CHECK_FALSE(hook.has_run());
+    }
+    SECTION("nor if the address would make another one")
+    {
+        record("c231:192", "0202c9fffe000a02");
+        sys.file("class/net/dummy0/address", "00:02:c9:00:0a:03\n");
+        CHECK_FALSE(has_line(bench.node_event(naming_off), back));
+        CHECK_FALSE(hook.has_run());
+    }
 }
 
 TEST_CASE("a device that is gone has no properties", "[events]")

@@ -1,7 +1,9 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
+#include "core/base/state_link.hpp"
 #include "core/nldev/uapi.hpp"
 #include "tests/support/fixture_tree.hpp"
 #include "tests/support/must.hpp"
+#include "tests/support/open_hook.hpp"
 #include "tests/support/replay_transport.hpp"
 #include "udev-helpers/rdma_id/link_owners.hpp"
 #include "udev-helpers/rdma_id/node_refresh.hpp"
@@ -12,6 +14,7 @@
 using namespace rdmad;
 using namespace rdmad::rdma_id;
 using namespace rdmad::test;
+using namespace std::chrono_literals;
 using namespace std::string_literals;
 
 namespace {
@@ -538,6 +541,62 @@ TEST_CASE("on RoCE a living owner keeps its link", "[link_owners]")
         CHECK(bench.wins(roce_of_mixed));
         CHECK(bench.is_triggered("uverbs2"));
         CHECK_FALSE(bench.wins(roce_of_rxe));
+    }
+}
+
+TEST_CASE("a GID that the kernel is replacing costs its owner nothing", "[link_owners]")
+{
+    constexpr char roce_gid[] = "fe80:0000:0000:0000:0202:c9ff:fe00:0a02";
+    constexpr uint64_t roce_guid = UINT64_C(0x0202c9fffe000a02);
+    constexpr char gid_path[] = "class/infiniband/mixed/ports/2/gids/0";
+    const Claim by_mixed_port = {roce_guid, {0, 2, Node::uverbs, "uverbs0"}, Precedence::owner};
+    const Claim by_rxe_port = {roce_guid, {2, 1, Node::uverbs, "uverbs2"}, Precedence::owner};
+    RoceBench bench;
+    bench.tree.file(gid_path, roce_gid + "\n"s);
+    CHECK(bench.wins(by_mixed_port));
+    bench.tree.file(gid_path, "0000:0000:0000:0000:0000:0000:0000:0000\n");
+    bench.tree.file("class/net/dummy0/address", "00:02:c9:00:0a:02\n");
+    SECTION("if it returns")
+    {
+        const OpenHook hook(
+            "ports/2/gids/0", OpenHook::When::before,
+            [&] { bench.tree.file(gid_path, roce_gid + "\n"s); }, 2);
+        CHECK_FALSE(bench.wins(by_rxe_port));
+        CHECK(hook.has_run());
+    }
+    SECTION("but the link if it does not")
+    {
+        CHECK(bench.wins(by_rxe_port));
+    }
+    SECTION("but the link at once if the address is another one")
+    {
+        bench.tree.file("class/net/dummy0/address", "00:02:c9:00:0a:03\n");
+        const OpenHook hook(
+            "ports/2/gids/0", OpenHook::When::before, [] {}, 1);
+        CHECK(bench.wins(by_rxe_port));
+        CHECK_FALSE(hook.has_run());
+    }
+}
+
+TEST_CASE("links change hands though another event keeps the lock", "[link_owners]")
+{
+    Bench bench;
+    CHECK(bench.wins(by_mixed));
+    CHECK_FALSE(bench.wins(by_opa));
+    const auto held = must(lock_state(bench.tree.path("run/rdmad"), "lock"));
+    LinkOwners hasty(&bench.client, bench.root,
+                     {.rdmad = bench.tree.path("run/rdmad"), .lock_patience = 1ms});
+    SECTION("when their owner goes")
+    {
+        CHECK(hasty.release({0, Node::umad, "umad0", {guid}, {}}));
+        CHECK(bench.owner() == "1 1 umad2");
+        CHECK(bench.is_triggered("umad2"));
+    }
+    SECTION("for udev, when the owner has gone already")
+    {
+        bench.kernel.remove(0);
+        CHECK(must(hasty.take(by_rxe)));
+        CHECK(bench.owner() == "0 1 umad0");
     }
 }
 

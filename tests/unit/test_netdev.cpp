@@ -44,4 +44,8 @@ TEST_CASE("the default GID of a MAC address is its modified EUI-64", "[netdev]")
     const auto* bad = GENERATE("", "a6:f1:03:ee:b5", "a6:f1:03:ee:b5:b8:00", "a6:f1:03:ee:b5:b",
                                "a6:f1:03:ee:b5:bg", "a6-f1-03-ee-b5-b8");
     CHECK_FALSE(eui64_of(bad).has_value());
+    const rdmad::test::FixtureTree tree;
+    tree.file("class/net/eth0/address", "a6:f1:03:ee:b5:b8\n");
+    CHECK(eui64_of_netdev(tree.root(), "eth0") == UINT64_C(0xa4f103fffeeeb5b8));
+    CHECK_FALSE(eui64_of_netdev(tree.root(), "eth1").has_value());
 }

@@ -13,6 +13,7 @@
 using namespace rdmad;
 using namespace rdmad::rdma_id;
 using namespace rdmad::test;
+using namespace std::chrono_literals;
 using List = std::vector<std::string>;
 
 namespace {
@@ -179,4 +180,18 @@ TEST_CASE("records do not grow however many removals are lost", "[sweep]")
     }
     CHECK(bench.owners() == List{of_mixed});
     CHECK(bench.tree.list("rdmad/names").empty());
+}
+
+TEST_CASE("a sweep does not wait for the lock again and again", "[sweep]")
+{
+    Bench bench;
+    for (int i = 0; i < 100; i++)
+        bench.claim(of_gone + std::to_string(i), "9 1 umad9");
+    const auto held = must(lock_state(bench.tree.path("rdmad"), "lock"));
+    const auto begin = std::chrono::steady_clock::now();
+    rdma_id::sweep(&bench.client, bench.root,
+                   {.rdmad = bench.tree.path("rdmad"), .lock_patience = 100ms});
+    // it would be ten
+    CHECK(std::chrono::steady_clock::now() - begin < 5s);
+    CHECK(bench.owners().size() == 101);
 }

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 #pragma once
 
+#include "core/base/state_link.hpp"
 #include "core/device/finder.hpp"
 
 #include <functional>
@@ -9,12 +10,13 @@
 
 namespace rdmad::rdma_id {
 
-/// The places of state and configuration.
+/// The places of state and configuration, and how long to wait for another process there.
 struct Paths {
     std::string rdmad = "/run/rdmad";
     std::string udev = "/run/udev";
     std::string log = "/dev/log"; ///< of syslog(3)
     std::string root = {}; ///< goes before /etc, /usr and /proc: empty, or the root of an image
+    std::chrono::milliseconds lock_patience = rdmad::lock_patience;
 };
 
 /// Returns a udev property of the running event, or nullopt if it has none of that name.

@@ -3,6 +3,7 @@
 
 #include "core/base/state_link.hpp"
 #include "core/base/text.hpp"
+#include "core/device/rename_retries.hpp"
 #include "udev-helpers/rdma_id/link_owners.hpp"
 #include "udev-helpers/rdma_id/log.hpp"
 #include "udev-helpers/rdma_id/modules.hpp"
@@ -64,6 +65,20 @@ Result<std::optional<DeviceInfo>> read_info(const Context& context, const Target
     return known;
 }
 
+/// Reads the info of a target again while GIDs are missing that udev has on record.
+Result<std::optional<DeviceInfo>> read_settled_info(const Context& context, const Target& target,
+                                                    nldev::Device device,
+                                                    std::optional<DeviceInfo> known)
+{
+    auto info = read_info(context, target, std::move(device), std::move(known));
+    for (GidRetries retries; info && *info && retries.next();) {
+        if (!is_guid_missing(context.root, **info, context.paths.udev))
+            break;
+        info = read_device_info(context.client, context.root, target, (*info)->device);
+    }
+    return info;
+}
+
 /// Records the time of the removal if rdmad made a directory for the device. PID 1 hears of the
 /// removal only after this program has ended, so what it stops for that stops later.
 void note_removal(const Paths& paths, uint32_t index, std::string_view devpath)
@@ -103,7 +118,7 @@ Result<std::string> handle_node_event(const Context& context, const Target& node
     if (!device || !*device)
         return missing(device);
     auto known = name_device(context, node, naming, **device);
-    const auto info = read_info(context, node, std::move(**device), std::move(known));
+    const auto info = read_settled_info(context, node, std::move(**device), std::move(known));
     if (!info || !*info)
         return missing(info);
     LinkOwners owners(&context.client, context.root, context.paths);
@@ -134,7 +149,7 @@ Result<std::string> handle_device_event(const Context& context, const Target& ta
     // also if another event renamed it meanwhile: the path of this event is gone
     if (naming.gives_names && (*device)->name != target.sysname)
         return renaming;
-    const auto info = read_info(context, target, std::move(**device), std::move(known));
+    const auto info = read_settled_info(context, target, std::move(**device), std::move(known));
     if (!info || !*info)
         return missing(info);
     const auto action = context.property("ACTION");

@@ -6,6 +6,7 @@
 #include "core/base/text.hpp"
 #include "core/device/rename_retries.hpp"
 #include "core/naming/links.hpp"
+#include "core/sysfs/netdev.hpp"
 #include "udev-helpers/rdma_id/log.hpp"
 #include "udev-helpers/rdma_id/node_refresh.hpp"
 
@@ -125,6 +126,11 @@ std::string LinkOwners::mark_path(const std::string& key, const std::string& sys
     return path(lost, key + "-" + sysname);
 }
 
+Result<UniqueFd> LinkOwners::lock() const
+{
+    return lock_state(directory_, "lock", lock_patience_);
+}
+
 /// Returns gone unless the owner still is a node of that device, entitled if it may have the link,
 /// else forfeit. Retries if the device is being renamed.
 Result<LinkOwners::Standing> LinkOwners::standing(uint64_t guid, const Claimant& owner)
@@ -158,14 +164,19 @@ Result<LinkOwners::Standing> LinkOwners::standing_of_port(uint64_t guid, const C
                                                           const nldev::Device& device,
                                                           const sysfs::RdmaDevice& sysfs)
 {
-    const auto current = sysfs.port_guid(owner.port);
-    if (!current)
-        return tl::unexpected<Error>(current.error());
-    if (*current != guid)
+    auto current = sysfs.port_guid(owner.port);
+    if (current && *current && *current != guid)
         return Standing::forfeit;
     const auto port = client_->port(owner.index, owner.port);
     if (!port)
         return tl::unexpected<Error>(port.error());
+    if (*port && (*port)->netdev && sysfs::eui64_of_netdev(root_, *(*port)->netdev) == guid)
+        for (GidRetries retries; current && !*current && retries.next();)
+            current = sysfs.port_guid(owner.port);
+    if (!current)
+        return tl::unexpected<Error>(current.error());
+    if (*current != guid)
+        return Standing::forfeit;
     const bool may_claim =
         *port && (device.device_type == nldev::Device::smi || (*port)->lid || (*port)->netdev);
     return may_claim ? Standing::entitled : Standing::forfeit;
@@ -246,7 +257,7 @@ Result<bool> LinkOwners::take(const Claim& claim)
         return true;
 
     // from here on a claim changes hands, by one process at a time
-    const auto held = writable_ ? lock_state(directory_) : Result<UniqueFd>();
+    const auto held = writable_ ? lock() : Result<UniqueFd>();
     if (!held)
         stop_writing(held.error());
     // released meanwhile: whoever is first takes it
@@ -327,9 +338,11 @@ bool LinkOwners::release_link(const std::string& key, Node node, const PastLinks
 
 bool LinkOwners::release(const PastLinks& past) const
 {
-    const auto held = lock_state(directory_);
+    const auto held = lock();
     bool is_released = false;
-    if (!held)
+    // an event that keeps the lock waits for an adapter that does not answer: it must not keep what
+    // this one has given up from other nodes
+    if (!held && held.error().code != ETIMEDOUT)
         return is_released;
     for (const auto node : device_nodes) {
         if (past.node != Node::device && past.node != node)
@@ -346,10 +359,13 @@ void LinkOwners::sweep()
 {
     for (const auto* kind : {lost, taken})
         for (const auto& name : names_in(directory_ + "/" + kind))
-            sweep_record(kind, name);
+            if (!sweep_record(kind, name))
+                return;
 }
 
-void LinkOwners::sweep_record(const char* kind, const std::string& name)
+/// Removes a record unless its node is there. Returns false if the lock cannot be had: the next
+/// sweep goes on.
+bool LinkOwners::sweep_record(const char* kind, const std::string& name)
 {
     const auto path = this->path(kind, name);
     const auto link = parse_key(name);
@@ -357,16 +373,17 @@ void LinkOwners::sweep_record(const char* kind, const std::string& name)
     if (mark) {
         const auto found = standing(link->guid, mark->claimant);
         if (!found || *found != Standing::gone)
-            return;
+            return true;
     }
-    const auto held = lock_state(directory_);
+    const auto held = lock();
     if (!held)
-        return;
+        return false;
     if (mark)
         release_link(link->key, link->node,
                      {mark->claimant.index, link->node, mark->claimant.sysname, {}, {}});
     else
         unlink(path.c_str());
+    return true;
 }
 
 } // namespace rdmad::rdma_id

@@ -64,6 +64,7 @@ public:
         : client_(client),
           root_(root),
           directory_(paths.rdmad),
+          lock_patience_(paths.lock_patience),
           writable_(writable),
           log_socket_(paths.log)
     {
@@ -93,6 +94,7 @@ private:
         Mark mark;
     };
 
+    [[nodiscard]] Result<UniqueFd> lock() const;
     void stop_writing(const Error& error);
     [[nodiscard]] Result<bool> contest(const Claim& claim, const std::string& key);
     [[nodiscard]] Result<Standing> standing(uint64_t guid, const Claimant& owner);
@@ -105,11 +107,12 @@ private:
     [[nodiscard]] std::optional<Claimant> pop_first_loser(const std::string& key, Node node) const;
     void note_loss(const std::string& key, const Claim& loser, const Claimant& owner) const;
     bool release_link(const std::string& key, Node node, const PastLinks& past) const;
-    void sweep_record(const char* kind, const std::string& name);
+    [[nodiscard]] bool sweep_record(const char* kind, const std::string& name);
 
     nldev::Client* client_;
     const sysfs::Directory& root_;
     std::string directory_;
+    std::chrono::milliseconds lock_patience_;
     bool writable_;
     std::string log_socket_;
 };

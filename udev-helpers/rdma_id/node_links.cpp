@@ -4,6 +4,7 @@
 #include "core/base/text.hpp"
 #include "core/device/udev_record.hpp"
 #include "core/naming/links.hpp"
+#include "core/sysfs/netdev.hpp"
 #include "udev-helpers/rdma_id/node_refresh.hpp"
 
 #include <algorithm>
@@ -27,6 +28,19 @@ bool is_unnamed_plane(const DeviceInfo& info)
 {
     return info.device.device_type == nldev::Device::smi &&
            (info.node != Node::issm || info.ports.empty() || info.ports[0].port != 1);
+}
+
+/// Returns what the node or device claimed, by udev's record of its last event.
+std::optional<PastLinks> read_recorded_links(const sysfs::Directory& root, const DeviceInfo& info,
+                                             const std::string& udev_run)
+{
+    const auto record = info.node == Node::device
+                            ? UdevRecord::read(udev_run, UdevRecord::id_of_device(info.sysname))
+                            : UdevRecord::read_node(udev_run, root, info.node, info.sysname);
+    if (!record)
+        return std::nullopt;
+    return read_past_links(info.node, info.sysname,
+                           [&](const std::string& key) { return record->property(key); });
 }
 
 } // namespace
@@ -100,16 +114,28 @@ std::optional<PastLinks> read_past_links(Node node, std::string sysname,
     return past;
 }
 
+bool is_guid_missing(const sysfs::Directory& root, const DeviceInfo& info,
+                     const std::string& udev_run)
+{
+    std::vector<uint64_t> expected;
+    for (const auto& port : info.ports)
+        if (!port.guid && port.netdev)
+            if (const auto guid = sysfs::eui64_of_netdev(root, *port.netdev))
+                expected.push_back(*guid);
+    if (expected.empty())
+        return false;
+    const auto past = read_recorded_links(root, info, udev_run);
+    return past && past->index == info.device.index &&
+           std::find_first_of(expected.begin(), expected.end(), past->port_guids.begin(),
+                              past->port_guids.end()) != expected.end();
+}
+
 void release_past_links(const sysfs::Directory& root, const DeviceInfo& info,
                         const LinkOwners& owners, const std::string& udev_run)
 {
     if (info.node == Node::device)
         return;
-    const auto record = UdevRecord::read_node(udev_run, root, info.node, info.sysname);
-    if (!record)
-        return;
-    auto past = read_past_links(info.node, info.sysname,
-                                [&](const std::string& key) { return record->property(key); });
+    auto past = read_recorded_links(root, info, udev_run);
     if (!past)
         return;
     // where a port had a GUID there was no claim by that of the device

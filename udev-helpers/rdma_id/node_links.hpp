@@ -24,6 +24,13 @@ namespace rdmad::rdma_id {
 [[nodiscard]] std::optional<PastLinks> read_past_links(Node node, std::string sysname,
                                                        const EventProperties& last);
 
+/// Returns true if a RoCE port has no GUID, though udev has one on record for it, or for a port
+/// beside it, that the address of its network device still makes.
+///
+/// @param udev_run /run/udev
+[[nodiscard]] bool is_guid_missing(const sysfs::Directory& root, const DeviceInfo& info,
+                                   const std::string& udev_run);
+
 /// Releases what earlier events of a node claimed and this one does not: the GUID of its port has
 /// changed. Then triggers the node.
 ///

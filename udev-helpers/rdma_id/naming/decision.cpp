@@ -139,6 +139,7 @@ public:
         }
         if (file_.name.empty() || (uses_netdev_in_name(file_) && must_wait()))
             return;
+        decision_.uses_original = file_.name.find("%k") != std::string::npos;
         add("Name=", config::expand_name(file_.name, specifiers_of(facts_, info_, place_)));
     }
 

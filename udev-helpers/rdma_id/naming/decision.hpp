@@ -21,8 +21,10 @@ struct Decision {
     naming::Scheme scheme = naming::Scheme::v1;
     std::string original; ///< its name before we gave it one
     std::vector<Attempt> attempts =
-        {};                 ///< in the order in which they count; those with a name are to be tried
-    std::string keeps = {}; ///< why the name stays whatever the attempts gave, if it does
+        {}; ///< in the order in which they count; those with a name are to be tried
+    bool uses_original = false; ///< a name is made of the original one: a rename without a record
+                                ///< of that would come again with each event
+    std::string keeps = {};     ///< why the name stays whatever the attempts gave, if it does
     /// Another event of the device decides: udev has not named the network device yet that it is
     /// called after, or a file asks for a udev property, which this event does not have.
     bool waits = false;

@@ -92,12 +92,13 @@ private:
         DeviceId id;
         std::string original;             ///< its name before rdmad gave it one
         std::optional<NameRecord> before; ///< its record before this call
+        bool uses_original;               ///< a name for it is made of the original one
     };
 
     [[nodiscard]] InWork work_on(const Snapshot& now, const Decision& decision) const
     {
         const auto id = now.info.id();
-        return {now.info, id, decision.original, input_.records.find(id)};
+        return {now.info, id, decision.original, input_.records.find(id), decision.uses_original};
     }
 
     void record(const InWork& work, const Decision& decision, const std::string& name)
@@ -115,13 +116,15 @@ private:
                 !refreshed)
                 warn(refreshed.error().message());
         }
-        write(work.id, record_of(decision, name));
+        (void)write(work.id, record_of(decision, name));
     }
 
-    void write(const DeviceId& id, const NameRecord& record)
+    Result<void> write(const DeviceId& id, const NameRecord& record)
     {
-        if (const auto written = input_.records.write(id, record); !written)
+        auto written = input_.records.write(id, record);
+        if (!written)
             warn(written.error().message() + ": the original name of the device is not recorded");
+        return written;
     }
 
     /// Returns the record of a name. One that rdmad would not give is somebody else's choice.
@@ -164,7 +167,10 @@ private:
         // should this process be killed, the next event knows the original name all the same, and
         // that nodes may have read it
         if (!work.before && !naming::is_temporary(work.original))
-            write(work.id, {work.original});
+            if (auto written = write(work.id, {work.original}); !written && work.uses_original)
+                return std::move(written.error())
+                    .while_doing("rename " + described(device) + " to " + name +
+                                 ", which is made of its original name");
         auto renamed = context_.client.rename(device.index, name);
         if (is_taken(renamed) && may_swap_) {
             const auto is_free = make_free(name);
@@ -252,7 +258,7 @@ private:
             if (!naming::refusal(name).empty() || !context_.client.rename(index, name))
                 continue;
             const auto original = naming::is_temporary(work.original) ? name : work.original;
-            write(work.id, is_decided ? NameRecord{original, name} : NameRecord{original});
+            (void)write(work.id, is_decided ? NameRecord{original, name} : NameRecord{original});
             warn("RDMA device " + std::to_string(index) + " has the name " + name +
                  ": the name that it gave up for another device is taken");
             return;
@@ -316,7 +322,7 @@ Result<std::optional<NameOutcome>> ensure_name(const Context& context, const nld
 Result<UniqueFd> lock_names(const Paths& paths)
 {
     mkdir(paths.rdmad.c_str(), 0755);
-    return lock_state(paths.rdmad, "names.lock");
+    return lock_state(paths.rdmad, "names.lock", paths.lock_patience);
 }
 
 Result<std::optional<nldev::Device>> find_holder(const Context& context, const std::string& name)
