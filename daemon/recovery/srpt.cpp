@@ -1,9 +1,11 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 #include "core/base/file.hpp"
+#include "core/base/text.hpp"
 #include "daemon/record.hpp"
 #include "daemon/recovery/configfs.hpp"
 #include "daemon/recovery/keeper.hpp"
 
+#include <algorithm>
 #include <fmt/format.h>
 
 namespace rdmad::recovery {
@@ -28,7 +30,8 @@ bool is_name_of(const std::string& name, const IpAddress& gid)
 
 /// A port of the SRP target belongs to the appearance of the device for which its directory was
 /// made. Nothing in it shows when that is over, and the next appearance gets a directory of its own
-/// only after it is gone. So the keeper records which directory it saw with which appearance.
+/// only after it is gone. So the keeper records which directory it saw with which appearance, or,
+/// if it first saw it when the device had gone, with which devices it does not belong.
 class Srpt : public Keeper {
 public:
     Srpt(const std::string& configfs, Debts& debts)
@@ -104,6 +107,8 @@ private:
         // one that was made anew, or never seen, is taken to be as it should
         if (target.is_up)
             (void)debts_.see(debt(name), sight(target));
+        else if (!target.device && target.is_there && !has_seen(name))
+            (void)debts_.see(debt(name), sight_without_device(fabric, name));
         return target;
     }
 
@@ -118,11 +123,33 @@ private:
         return inode_of(target.id) + " " + std::to_string(target.device.value_or(0));
     }
 
+    /// The directory was made for a device, which has gone (srpt_make_tport(), ib_srpt.c). Devices
+    /// that are there may only have lost their address for a moment.
+    [[nodiscard]] std::string sight_without_device(const Fabric& fabric,
+                                                   const std::string& name) const
+    {
+        auto sight = inode_of(name) + " " + gone;
+        for (const auto& [index, device] : fabric.devices)
+            sight += " " + std::to_string(index);
+        return sight;
+    }
+
+    [[nodiscard]] bool has_seen(const std::string& name) const
+    {
+        return debts_.seen(debt(name)).starts_with(inode_of(name) + " ");
+    }
+
     /// Returns true if this very directory was seen with an earlier appearance.
     [[nodiscard]] bool is_stale(const Configured& target) const
     {
+        if (!has_seen(target.id))
+            return false;
         const auto seen = debts_.seen(debt(target.id));
-        return seen.starts_with(inode_of(target.id) + " ") && seen != sight(target);
+        const auto words = text::split(seen, ' ');
+        if (words[1] != gone)
+            return seen != sight(target);
+        const auto index = std::to_string(target.device.value_or(0));
+        return std::find(words.begin() + 2, words.end(), index) == words.end();
     }
 
     [[nodiscard]] bool exists(const std::string& name) const
@@ -179,6 +206,8 @@ private:
                 return outcome;
         return configfs::rebuild(folder, *tree);
     }
+
+    static constexpr char gone[] = "gone";
 
     std::string root_;
 };

@@ -329,6 +329,77 @@ TEST_CASE("an iSER portal is switched off and on", "[keepers]")
     CHECK(bench.obey(Mode::restore, fabric_with()).empty());
 }
 
+namespace {
+
+/// A port of the SRP target that is switched on, in a configfs of plain files.
+struct SrptBench {
+    static constexpr char port[] = "0002:c903:0000:0a01";
+    FixtureTree configfs;
+    FixtureTree run;
+
+    SrptBench()
+    {
+        make();
+    }
+    void make() const
+    {
+        configfs.file(std::string("target/srpt/") + port + "/" + port + "/enable", "1\n");
+    }
+    /// The devices with these indexes, of which one has the port if its index is has_port.
+    std::string restore(const std::set<uint32_t>& devices, uint32_t has_port)
+    {
+        Fabric fabric;
+        for (const auto index : devices)
+            fabric.devices[index].first = {
+                ip(index == has_port ? "fe80::2:c903:0:a01" : "fe80::2:c903:0:b01")};
+        auto debts = must(Debts::open(run.path("recovery")));
+        Keepers keepers;
+        keepers.push_back(srpt_keeper(configfs.path(), debts));
+        const auto targets = must(carry_out(
+            {Mode::restore, devices, {Kind::srpt}}, [&] { return Result<Fabric>(fabric); },
+            keepers));
+        return targets.empty() ? "none" : std::string(to_string(targets[0].state));
+    }
+};
+
+} // namespace
+
+TEST_CASE("an SRP port is made anew for the next appearance of its device", "[keepers]")
+{
+    SrptBench bench;
+    SECTION("if it was seen with the last one")
+    {
+        CHECK(bench.restore({4}, 4) == "up");
+        CHECK(bench.restore({}, 4) == "waiting");
+    }
+    SECTION("if it was first seen when that had gone")
+    {
+        CHECK(bench.restore({}, 4) == "waiting");
+    }
+    SECTION("if it was first seen beside other devices")
+    {
+        CHECK(bench.restore({3}, 4) == "waiting");
+    }
+    // a rebuild makes nothing of plain files
+    CHECK(bench.restore({3, 5}, 5) != "up");
+}
+
+TEST_CASE("an SRP port is left alone with the device that it was made for", "[keepers]")
+{
+    SrptBench bench;
+    // its device has another GID for a moment
+    CHECK(bench.restore({4}, 9) == "waiting");
+    CHECK(bench.restore({4}, 4) == "up");
+    CHECK(bench.restore({4}, 9) == "waiting");
+    CHECK(bench.restore({4}, 4) == "up");
+    SECTION("also if it is a new one under the name of another")
+    {
+        bench.configfs.rename("target/srpt", "target/old");
+        bench.make();
+        CHECK(bench.restore({5}, 5) == "up");
+    }
+}
+
 TEST_CASE("a listener of the NFS server goes with its device, and returns", "[keepers]")
 {
     NfsBench bench;
