@@ -124,3 +124,36 @@ def a_node_whose_first_event_failed_gets_its_links_with_the_next_one_of_its_devi
         token = l.start_monitor('--subsystem-match=infiniband_mad --subsystem-match=infiniband_verbs')
         l.run('udevadm trigger --settle --action=add -s infiniband; udevadm settle')
         l.expect('further events of nodes', [line for line in l.end_monitor(token).splitlines() if 'KERNEL[' in line], [])
+
+
+@on('trixie')
+def an_event_that_keeps_the_locks_holds_up_no_other_device(suite):
+    """As that of an adapter that does not answer."""
+    with lab(suite) as l:
+        l.run('mkdir -p /etc/rdmad/link.d /run/rdmad; printf "[Match]\\nOriginalName=*\\n[Link]\\nName=hca-%%g\\n" > /etc/rdmad/link.d/10-all.link; '
+              '/usr/lib/udev/rdma_id --naming enable')
+        for name in ('names.lock', 'lock'):
+            l.vm.start(f'flock /run/rdmad/{name} sleep infinity')
+        l.until('both locks are held', lambda: not l.run('for f in names.lock lock; do flock -n /run/rdmad/$f echo $f; done', check=False))
+        l.plug(1, ADAPTER)
+        name, = l.in_slot(1)
+        l.expect('name', name, 'storage')
+        l.expect('links', sorted(link for link in l.port_links() if link.startswith(A)), sorted(f'{A}/{n}' for n in NODES))
+        l.expect_true('it is told', 'rdmad does not swap names without it' in l.journal())
+
+
+@on('trixie')
+def a_failed_event_of_a_rename_takes_no_link_from_the_device_that_had_the_name(suite):
+    with lab(suite) as l:
+        l.plug(1, ADAPTER)
+        l.plug(2, 'proto=ib ports=1 guid=0002c90300000b00 pguid=0002c90300000b01')
+        one, two = l.in_slot(1)[0], l.in_slot(2)[0]
+        claims = l.run(f'cd /run/rdmad/claims; ls -l *{A}* | cut -d" " -f9-').splitlines()
+        l.expect('owners', len(claims), len(NODES))
+        helper = l.run('ls /usr/lib/udev/rdma_id')
+        l.run(f'mv {helper} {helper}.away; rdma dev set {one} name swap; rdma dev set {two} name {one}; udevadm settle; '
+              f'mv {helper}.away {helper}')
+        l.expect('index that udev has of the renamed device', l.properties(f'/sys/class/infiniband/{one}').get('ID_RDMA_INDEX'), None)
+        l.unplug(2)
+        l.expect('owners', l.run(f'cd /run/rdmad/claims; ls -l *{A}* | cut -d" " -f9-').splitlines(), claims)
+        l.expect('links', sorted(link for link in l.port_links() if link.startswith(A)), sorted(f'{A}/{n}' for n in NODES))
