@@ -64,7 +64,7 @@ int lock_within(int file, milliseconds patience)
         if (errno != EINTR)
             return errno;
         if (steady_clock::now() >= end)
-            return ETIMEDOUT;
+            return EBUSY;
     }
     return 0;
 }

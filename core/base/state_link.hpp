@@ -28,8 +28,8 @@ int replace_link(const std::string& target, const std::string& path);
 inline constexpr std::chrono::milliseconds lock_patience{10'000};
 
 /// Waits for the lock on what several processes must agree on, and returns it. Only root may open
-/// the file: a process that can lock it can hold up udev. Fails with ETIMEDOUT if another process
-/// keeps the lock. Uses SIGALRM while it waits.
+/// the file: a process that can lock it can hold up udev. Fails with EBUSY if another process keeps
+/// the lock. Uses SIGALRM while it waits.
 [[nodiscard]] Result<UniqueFd> lock_state(const std::string& directory, const std::string& name,
                                           std::chrono::milliseconds patience = lock_patience);
 

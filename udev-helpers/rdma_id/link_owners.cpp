@@ -342,7 +342,7 @@ bool LinkOwners::release(const PastLinks& past) const
     bool is_released = false;
     // an event that keeps the lock waits for an adapter that does not answer: it must not keep what
     // this one has given up from other nodes
-    if (!held && held.error().code != ETIMEDOUT)
+    if (!held && held.error().code != EBUSY)
         return is_released;
     for (const auto node : device_nodes) {
         if (past.node != Node::device && past.node != node)
