@@ -96,10 +96,17 @@ int make_link(const std::string& target, const std::string& path)
 int replace_link(const std::string& target, const std::string& path)
 {
     const auto fresh = path + ".new";
-    unlink(fresh.c_str());
-    if (const int error = make_link(target, fresh); error != 0)
+    // processes that do this without the lock meet: the last one decides
+    int error = EEXIST;
+    while (error == EEXIST) {
+        if (unlink(fresh.c_str()) < 0 && errno != ENOENT)
+            return errno;
+        error = make_link(target, fresh);
+    }
+    if (error != 0)
         return error;
-    return rename(fresh.c_str(), path.c_str()) < 0 ? errno : 0;
+    const bool is_replaced = rename(fresh.c_str(), path.c_str()) == 0;
+    return is_replaced || errno == ENOENT ? 0 : errno;
 }
 
 Result<UniqueFd> lock_state(const std::string& directory, const std::string& name,

@@ -4,9 +4,12 @@
 #include "tests/support/fixture_tree.hpp"
 #include "tests/support/must.hpp"
 
+#include <array>
+#include <atomic>
 #include <cerrno>
 #include <csignal>
 #include <thread>
+#include <vector>
 
 using namespace rdmad;
 using namespace rdmad::test;
@@ -50,6 +53,24 @@ TEST_CASE("the wait for a lock leaves no signal handler", "[state_link]")
     CHECK(now.sa_handler == SIG_DFL);
     // a timer that still ran would end this process
     std::this_thread::sleep_for(150ms);
+}
+
+TEST_CASE("processes that replace one link at a time do not hinder each other", "[state_link]")
+{
+    const FixtureTree tree{FixtureTree::Place::memory};
+    constexpr int processes = 2;
+    std::array<std::atomic<int>, processes> failures = {};
+    std::vector<std::thread> running;
+    for (int me = 0; me < processes; me++)
+        running.emplace_back([&, me] {
+            for (int i = 0; i < 1000; i++)
+                if (replace_link(std::to_string(me), tree.path("link")) != 0)
+                    failures.at(me)++;
+        });
+    for (auto& process : running)
+        process.join();
+    CHECK(failures[0] + failures[1] == 0);
+    CHECK(read_link(tree.path("link")).has_value());
 }
 
 TEST_CASE("where no lock can be made that is an error at once", "[state_link]")

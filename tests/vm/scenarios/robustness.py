@@ -130,7 +130,7 @@ def a_node_whose_first_event_failed_gets_its_links_with_the_next_one_of_its_devi
 def an_event_that_keeps_the_locks_holds_up_no_other_device(suite):
     """As that of an adapter that does not answer."""
     with lab(suite) as l:
-        l.run('mkdir -p /etc/rdmad/link.d /run/rdmad; printf "[Match]\\nOriginalName=*\\n[Link]\\nName=hca-%%g\\n" > /etc/rdmad/link.d/10-all.link; '
+        l.run('mkdir -p /etc/rdmad/link.d /run/rdmad; printf "[Match]\\nOriginalName=*\\n[Link]\\nName=storage\\n" > /etc/rdmad/link.d/10-all.link; '
               '/usr/lib/udev/rdma_id --naming enable')
         for name in ('names.lock', 'lock'):
             l.vm.start(f'flock /run/rdmad/{name} sleep infinity')
