@@ -62,7 +62,8 @@ Answer<Client> take(const Common& common, const InhibitOptions& options)
 }
 
 volatile sig_atomic_t command_process = 0; ///< its PID
-volatile sig_atomic_t passed_signal = 0;   ///< the last that was to end this program
+volatile sig_atomic_t early_signal = 0;    ///< came before the command ran
+volatile sig_atomic_t signals = 0;         ///< a bit for each that was to end this program
 
 void pass_on(int number, siginfo_t* info, void* /*context*/)
 {
@@ -70,8 +71,10 @@ void pass_on(int number, siginfo_t* info, void* /*context*/)
     // what a terminal sends when it goes, it sends to the command, too
     if (info->si_code == SI_KERNEL)
         return;
-    passed_signal = number;
-    if (command_process != 0)
+    signals = signals | 1 << number;
+    if (command_process == 0)
+        early_signal = number;
+    else
         (void)kill(static_cast<pid_t>(command_process), number);
     errno = before;
 }
@@ -90,14 +93,14 @@ void pass_signals_on()
     }
 }
 
-/// Ends this program by the signal that was to end it, if that ended the command. To systemd, a
+/// Ends this program by a signal that was to end it, if that ended the command. To systemd, a
 /// service has not failed if SIGTERM ended it; with an exit code of 143 it has.
 void end_like(std::optional<int> status)
 {
-    if (!status || !WIFSIGNALED(*status) || WTERMSIG(*status) != passed_signal)
+    if (!status || !WIFSIGNALED(*status) || (signals & 1 << WTERMSIG(*status)) == 0)
         return;
-    (void)signal(passed_signal, SIG_DFL);
-    (void)raise(passed_signal);
+    (void)signal(WTERMSIG(*status), SIG_DFL);
+    (void)raise(WTERMSIG(*status));
 }
 
 bool ends_within(const UniqueFd& process, int milliseconds)
@@ -153,11 +156,12 @@ Answer<int> inhibit(const Common& common, const InhibitOptions& options)
     }
     const UniqueFd process(static_cast<int>(syscall(SYS_pidfd_open, *child, 0)));
     command_process = *child;
-    if (passed_signal != 0)
-        (void)kill(*child, passed_signal);
+    if (early_signal != 0)
+        (void)kill(*child, early_signal);
     if (process)
         keep(std::move(*client), process, common, options);
     const auto status = wait_for(*child);
+    command_process = 0;
     end_like(status);
     return exit_code_of(status);
 }

@@ -1145,12 +1145,16 @@ class Inhibit(Case):
                 process.stdout.close()
 
     def test_a_signal_that_ends_both_is_no_failure_to_systemd(self):
-        for number in (signal.SIGTERM, signal.SIGHUP):
+        for number, other in ((signal.SIGTERM, signal.SIGHUP), (signal.SIGHUP, signal.SIGTERM)):
             with Server(Lifecycle_Inhibit=lambda _: [{}, None]) as server:
-                process = subprocess.Popen(command(server, ('inhibit', '--', 'sh', '-c', 'echo ready; exec sleep 100')),
+                before = signal.signal(signal.SIGHUP, signal.SIG_DFL)
+                process = subprocess.Popen(command(server, ('inhibit', '--', 'sh', '-c', f'trap "" {other}; echo ready; exec sleep 100')),
                                            stdout=subprocess.PIPE)
+                signal.signal(signal.SIGHUP, before)
                 self.assertEqual(process.stdout.readline(), b'ready\n')
+                # as systemd does with SendSIGHUP=
                 process.send_signal(number)
+                process.send_signal(other)
                 self.assertEqual(process.wait(120), -number)
                 process.stdout.close()
 
