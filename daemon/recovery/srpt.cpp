@@ -30,8 +30,8 @@ bool is_name_of(const std::string& name, const IpAddress& gid)
 
 /// A port of the SRP target belongs to the appearance of the device for which its directory was
 /// made. Nothing in it shows when that is over, and the next appearance gets a directory of its own
-/// only after it is gone. So the keeper records which directory it saw with which appearance, or,
-/// if it first saw it when the device had gone, with which devices it does not belong.
+/// only after it is gone. So the keeper records which directory it saw with which appearance; or,
+/// if it first saw it when the device had gone, which devices were there: it may be one of those.
 class Srpt : public Keeper {
 public:
     Srpt(const std::string& configfs, Debts& debts)
