@@ -97,16 +97,19 @@ int replace_link(const std::string& target, const std::string& path)
 {
     const auto fresh = path + ".new";
     // processes that do this without the lock meet: the last one decides
-    int error = EEXIST;
-    while (error == EEXIST) {
+    for (;;) {
         if (unlink(fresh.c_str()) < 0 && errno != ENOENT)
             return errno;
-        error = make_link(target, fresh);
+        const int error = make_link(target, fresh);
+        if (error == EEXIST)
+            continue;
+        if (error != 0)
+            return error;
+        if (rename(fresh.c_str(), path.c_str()) == 0)
+            return 0;
+        if (errno != ENOENT)
+            return errno;
     }
-    if (error != 0)
-        return error;
-    const bool is_replaced = rename(fresh.c_str(), path.c_str()) == 0;
-    return is_replaced || errno == ENOENT ? 0 : errno;
 }
 
 Result<UniqueFd> lock_state(const std::string& directory, const std::string& name,

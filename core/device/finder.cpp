@@ -2,7 +2,7 @@
 #include "core/device/finder.hpp"
 
 #include "core/base/text.hpp"
-#include "core/device/rename_retries.hpp"
+#include "core/device/retries.hpp"
 
 #include <cerrno>
 

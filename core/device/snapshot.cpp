@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 #include "core/device/snapshot.hpp"
 
-#include "core/device/rename_retries.hpp"
+#include "core/device/retries.hpp"
 
 namespace rdmad {
 

@@ -3,7 +3,7 @@
 
 #include "core/base/c_ptr.hpp"
 #include "core/base/text.hpp"
-#include "core/device/rename_retries.hpp"
+#include "core/device/retries.hpp"
 
 #include <array>
 #include <cstdlib>

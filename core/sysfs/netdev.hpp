@@ -18,8 +18,8 @@ namespace rdmad::sysfs {
 /// EUI-64 of RFC 4291. Returns nullopt for an address that is not one of Ethernet.
 [[nodiscard]] std::optional<uint64_t> eui64_of(std::string_view address);
 
-/// Returns that of the present address of a network device, nullopt if there is no such device. The
-/// kernel refuses names that are no file names (dev_valid_name(), net/core/dev.c).
+/// Returns eui64_of() the present address of a network device, nullopt if there is no such device.
+/// The kernel refuses names that are no file names (dev_valid_name(), net/core/dev.c).
 [[nodiscard]] std::optional<uint64_t> eui64_of_netdev(const Directory& root,
                                                       const std::string& netdev);
 

@@ -393,6 +393,43 @@ TEST_CASE("a device is named though another event keeps the lock", "[ensure_name
     CHECK(bench.record(0) == "mixed storage");
 }
 
+TEST_CASE("a name that another event's device may give up is asked for again", "[ensure_name]")
+{
+    Bench bench;
+    bench.host.wish(1, "NamePolicy=guid\nName=siw\n");
+    bench.host.wish(0, "Name=siw\n");
+    bench.host.wish(3, "Name=free\n");
+    bench.host.paths.lock_patience = std::chrono::milliseconds(1);
+    {
+        const auto held = must(lock_state(bench.host.paths.rdmad, "names.lock"));
+        CHECK_FALSE(bench.renames(0));
+        CHECK(bench.record(0) == "mixed");
+        // nothing better is to be had
+        CHECK(bench.renames(1));
+        CHECK(bench.record(1) == "opa " + bench.name(1));
+    }
+    CHECK(bench.renames(0));
+    CHECK(bench.record(0) == "mixed siw");
+    CHECK(bench.name(3) == "free");
+}
+
+TEST_CASE("a swap that keeps the lock is not interfered with", "[ensure_name]")
+{
+    Bench bench;
+    bench.host.paths.lock_patience = std::chrono::milliseconds(1);
+    bench.host.wish(0, "Name=storage\n");
+    const auto temporary = naming::temporary_name(0);
+    REQUIRE(bench.host.client.rename(0, temporary).has_value());
+    bench.write_record(0, {"mixed"});
+    {
+        const auto held = must(lock_state(bench.host.paths.rdmad, "names.lock"));
+        CHECK_FALSE(bench.renames(0));
+        CHECK(bench.record(0) == "mixed");
+    }
+    CHECK(bench.renames(0));
+    CHECK(bench.name(0) == "storage");
+}
+
 TEST_CASE("a name that is made of the original one needs the record of that", "[ensure_name]")
 {
     Bench bench;
@@ -404,8 +441,16 @@ TEST_CASE("a name that is made of the original one needs the record of that", "[
                                          "its original name: ") == 0);
     CHECK(outcome.error().code == ENOTDIR);
     CHECK(bench.name(0) == "mixed");
-    bench.host.wish(0, "Name=storage\n");
-    CHECK(bench.renames(0));
+    SECTION("but not if it is another one")
+    {
+        bench.host.wish(0, "Name=storage\n");
+        CHECK(bench.renames(0));
+    }
+    SECTION("nor if a policy before it gives one")
+    {
+        bench.host.wish(0, "NamePolicy=guid\nName=hca-%k\n");
+        CHECK(bench.renames(0));
+    }
 }
 
 TEST_CASE("the lock is free again after each call", "[ensure_name]")

@@ -568,6 +568,11 @@ TEST_CASE("a GID that the kernel is replacing costs its owner nothing", "[link_o
     {
         CHECK(bench.wins(by_rxe_port));
     }
+    SECTION("but the link at once if the kernel does not tell of its port")
+    {
+        bench.kernel.fail_next_send(EIO, 1);
+        CHECK(bench.wins(by_rxe_port));
+    }
     SECTION("but the link at once if the address is another one")
     {
         bench.tree.file("class/net/dummy0/address", "00:02:c9:00:0a:03\n");
@@ -592,11 +597,26 @@ TEST_CASE("links change hands though another event keeps the lock", "[link_owner
         CHECK(bench.owner() == "1 1 umad2");
         CHECK(bench.is_triggered("umad2"));
     }
-    SECTION("for udev, when the owner has gone already")
+    SECTION("when the owner has gone already")
     {
         bench.kernel.remove(0);
         CHECK(must(hasty.take(by_rxe)));
-        CHECK(bench.owner() == "0 1 umad0");
+        CHECK(bench.owner() == "2 1 umad3");
+    }
+    SECTION("and who loses one has a mark")
+    {
+        CHECK_FALSE(must(hasty.take(by_rxe)));
+        CHECK(bench.losers() == std::vector<std::string>{"umad2", "umad3"});
+    }
+    SECTION("though it changes hands while the kernel tells of the owner")
+    {
+        const auto path = "run/rdmad/claims/" + bench.tree.list("run/rdmad/claims")[0];
+        bench.tree.remove("class/infiniband_mad/umad0/ibdev");
+        const OpenHook hook("class/infiniband_mad/umad0/ibdev", OpenHook::When::before,
+                            [&] { replace_link("1 1 umad2", bench.tree.path(path)); });
+        CHECK_FALSE(must(hasty.take(by_rxe)));
+        CHECK(hook.has_run());
+        CHECK(bench.owner() == "1 1 umad2");
     }
 }
 

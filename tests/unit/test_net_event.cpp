@@ -176,9 +176,13 @@ TEST_CASE("RDMA devices that waited for a network device get another event, and 
         must(records.write(id, {"mixed"}));
         bench.host.properties["ID_RENAMING"] = "1";
     }
+    const auto record = records.find(id);
     CHECK(bench.follow().empty());
     CHECK(bench.host.take_trigger("infiniband/mixed") == triggered);
     CHECK(bench.host.name_of(0) == "mixed");
+    // an event of each of its network devices must not wait for the lock
+    if (record && record->given)
+        CHECK_FALSE(bench.host.image.exists("run/rdmad/names.lock"));
 }
 
 TEST_CASE("an RDMA device that waited gets another event by its uverbs node, once", "[net_event]")

@@ -3,7 +3,7 @@
 
 #include "core/base/state_link.hpp"
 #include "core/base/text.hpp"
-#include "core/device/rename_retries.hpp"
+#include "core/device/retries.hpp"
 #include "udev-helpers/rdma_id/link_owners.hpp"
 #include "udev-helpers/rdma_id/log.hpp"
 #include "udev-helpers/rdma_id/modules.hpp"
@@ -71,11 +71,10 @@ Result<std::optional<DeviceInfo>> read_settled_info(const Context& context, cons
                                                     std::optional<DeviceInfo> known)
 {
     auto info = read_info(context, target, std::move(device), std::move(known));
-    for (GidRetries retries; info && *info && retries.next();) {
-        if (!is_guid_missing(context.root, **info, context.paths.udev))
-            break;
+    for (GidRetries retries; info && *info &&
+                             is_guid_missing(context.root, **info, context.paths.udev) &&
+                             retries.next();)
         info = read_device_info(context.client, context.root, target, (*info)->device);
-    }
     return info;
 }
 

@@ -4,7 +4,7 @@
 #include "core/base/file.hpp"
 #include "core/base/state_link.hpp"
 #include "core/base/text.hpp"
-#include "core/device/rename_retries.hpp"
+#include "core/device/retries.hpp"
 #include "core/naming/links.hpp"
 #include "core/sysfs/netdev.hpp"
 #include "udev-helpers/rdma_id/log.hpp"
@@ -126,9 +126,17 @@ std::string LinkOwners::mark_path(const std::string& key, const std::string& sys
     return path(lost, key + "-" + sysname);
 }
 
-Result<UniqueFd> LinkOwners::lock() const
+/// Returns the lock, or an empty descriptor if another event keeps it: that waits for an adapter
+/// that does not answer, and must not keep links from changing hands. Waits for it once.
+Result<UniqueFd> LinkOwners::wait_for_lock() const
 {
-    return lock_state(directory_, "lock", lock_patience_);
+    auto held = lock_state(directory_, "lock", lock_patience_);
+    if (held || held.error().code != EBUSY)
+        return held;
+    if (lock_patience_.count() > 0)
+        warn(held.error().message() + ": rdma_id goes on without it");
+    lock_patience_ = std::chrono::milliseconds(0);
+    return UniqueFd();
 }
 
 /// Returns gone unless the owner still is a node of that device, entitled if it may have the link,
@@ -168,6 +176,8 @@ Result<LinkOwners::Standing> LinkOwners::standing_of_port(uint64_t guid, const C
     if (current && *current && *current != guid)
         return Standing::forfeit;
     const auto port = client_->port(owner.index, owner.port);
+    if (!port && current && !*current)
+        return Standing::forfeit;
     if (!port)
         return tl::unexpected<Error>(port.error());
     if (*port && (*port)->netdev && sysfs::eui64_of_netdev(root_, *(*port)->netdev) == guid)
@@ -257,7 +267,7 @@ Result<bool> LinkOwners::take(const Claim& claim)
         return true;
 
     // from here on a claim changes hands, by one process at a time
-    const auto held = writable_ ? lock() : Result<UniqueFd>();
+    const auto held = writable_ ? wait_for_lock() : Result<UniqueFd>();
     if (!held)
         stop_writing(held.error());
     // released meanwhile: whoever is first takes it
@@ -266,13 +276,22 @@ Result<bool> LinkOwners::take(const Claim& claim)
     return contest(claim, key);
 }
 
-/// Decides between a claim and the owner on record. The caller has the lock if it may write.
+/// Decides between a claim and the owner on record. The caller has the lock if it may write, and if
+/// no other event keeps it.
 Result<bool> LinkOwners::contest(const Claim& claim, const std::string& key)
 {
     const Claimant& me = claim.claimant;
     const auto path = this->path(taken, key);
-    const auto owner = parse_claimant(read_link(path).value_or(""), me.node);
-    const auto found = owner ? standing(claim.guid, *owner) : Standing::gone;
+    std::optional<Claimant> owner;
+    Result<Standing> found = Standing::gone;
+    for (int i = 0; i < max_renames; i++) {
+        const auto recorded = read_link(path).value_or("");
+        owner = parse_claimant(recorded, me.node);
+        found = owner ? standing(claim.guid, *owner) : Standing::gone;
+        // the kernel may have kept this event waiting, and another one gone on without the lock
+        if (read_link(path).value_or("") == recorded)
+            break;
+    }
     // an error of another device costs no more than this link, which comes when that device goes
     if (!found && owner->index != me.index) {
         warn(me.sysname + " of RDMA device " + std::to_string(me.index) + " does not get " +
@@ -338,11 +357,9 @@ bool LinkOwners::release_link(const std::string& key, Node node, const PastLinks
 
 bool LinkOwners::release(const PastLinks& past) const
 {
-    const auto held = lock();
+    const auto held = wait_for_lock();
     bool is_released = false;
-    // an event that keeps the lock waits for an adapter that does not answer: it must not keep what
-    // this one has given up from other nodes
-    if (!held && held.error().code != EBUSY)
+    if (!held)
         return is_released;
     for (const auto node : device_nodes) {
         if (past.node != Node::device && past.node != node)
@@ -375,8 +392,8 @@ bool LinkOwners::sweep_record(const char* kind, const std::string& name)
         if (!found || *found != Standing::gone)
             return true;
     }
-    const auto held = lock();
-    if (!held)
+    const auto held = wait_for_lock();
+    if (!held || !*held)
         return false;
     if (mark)
         release_link(link->key, link->node,

@@ -94,7 +94,7 @@ private:
         Mark mark;
     };
 
-    [[nodiscard]] Result<UniqueFd> lock() const;
+    [[nodiscard]] Result<UniqueFd> wait_for_lock() const;
     void stop_writing(const Error& error);
     [[nodiscard]] Result<bool> contest(const Claim& claim, const std::string& key);
     [[nodiscard]] Result<Standing> standing(uint64_t guid, const Claimant& owner);
@@ -112,7 +112,7 @@ private:
     nldev::Client* client_;
     const sysfs::Directory& root_;
     std::string directory_;
-    std::chrono::milliseconds lock_patience_;
+    mutable std::chrono::milliseconds lock_patience_;
     bool writable_;
     std::string log_socket_;
 };

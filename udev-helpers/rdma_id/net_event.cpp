@@ -2,7 +2,7 @@
 #include "udev-helpers/rdma_id/net_event.hpp"
 
 #include "core/base/text.hpp"
-#include "core/device/rename_retries.hpp"
+#include "core/device/retries.hpp"
 #include "core/naming/links.hpp"
 #include "core/sysfs/netdev.hpp"
 #include "udev-helpers/rdma_id/ipoib.hpp"
@@ -73,8 +73,11 @@ Result<std::string> name_ipoib(const Context& context, const RdmaOfNetdev& rdma)
 /// event that found no udev record of the network device holds it until it has recorded that.
 bool is_waiting(const Context& context, const DeviceId& id)
 {
+    const NameRecords records(context.paths.rdmad);
+    if (const auto record = records.find(id); record && record->given)
+        return false;
     const auto lock = lock_names(context.paths);
-    const auto record = NameRecords(context.paths.rdmad).find(id);
+    const auto record = records.find(id);
     return record && !record->given;
 }
 

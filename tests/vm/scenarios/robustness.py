@@ -54,7 +54,7 @@ def services_outlive_a_helper_that_is_missing_or_fails_or_is_killed(suite):
         }
         for how, script in broken.items():
             l.run(script)
-            for action in ('change', 'add'):
+            for action in ('change', 'add', 'move'):
                 l.run(f'{TRIGGER} --action={action}')
                 l.expect(f'helper {how}, after {action}', _state(l), before)
         properties = l.properties('/dev/infiniband/umad0')
@@ -140,6 +140,13 @@ def an_event_that_keeps_the_locks_holds_up_no_other_device(suite):
         l.expect('name', name, 'storage')
         l.expect('links', sorted(link for link in l.port_links() if link.startswith(A)), sorted(f'{A}/{n}' for n in NODES))
         l.expect_true('it is told', 'rdmad does not swap names without it' in l.journal())
+        # nor keeps links from changing hands
+        l.plug(2, f'proto=ib guid=0002c90300000b00 pguid={A}')
+        heir, = l.in_slot(2)
+        l.expect('the second one has no link', [path for path in l.port_links().values() if path in l.nodes_of(heir).values()], [])
+        l.unplug(1)
+        l.settle()
+        l.expect('links of the second one', l.port_links(), {f'{A}/{node}': path for (_, node), path in l.nodes_of(heir).items()})
 
 
 @on('trixie')

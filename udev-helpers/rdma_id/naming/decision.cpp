@@ -139,8 +139,8 @@ public:
         }
         if (file_.name.empty() || (uses_netdev_in_name(file_) && must_wait()))
             return;
-        decision_.uses_original = file_.name.find("%k") != std::string::npos;
         add("Name=", config::expand_name(file_.name, specifiers_of(facts_, info_, place_)));
+        decision_.attempts.back().uses_original = file_.name.find("%k") != std::string::npos;
     }
 
 private:
@@ -203,6 +203,13 @@ std::vector<std::string> Decision::candidates() const
             if (!attempt.outcome.name.empty())
                 names.push_back(attempt.outcome.name);
     return names;
+}
+
+bool Decision::is_made_of_original(const std::string& candidate) const
+{
+    return std::any_of(attempts.begin(), attempts.end(), [&](const Attempt& attempt) {
+        return attempt.uses_original && attempt.outcome.name == candidate;
+    });
 }
 
 std::vector<std::string> NamingInput::problems() const

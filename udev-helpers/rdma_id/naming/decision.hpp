@@ -13,6 +13,7 @@ namespace rdmad::rdma_id {
 struct Attempt {
     std::string by; ///< "path", "Name="
     naming::Composed outcome;
+    bool uses_original = false; ///< the name is made of the original one
 };
 
 /// The decision on the name of a device.
@@ -21,10 +22,8 @@ struct Decision {
     naming::Scheme scheme = naming::Scheme::v1;
     std::string original; ///< its name before we gave it one
     std::vector<Attempt> attempts =
-        {}; ///< in the order in which they count; those with a name are to be tried
-    bool uses_original = false; ///< a name is made of the original one: a rename without a record
-                                ///< of that would come again with each event
-    std::string keeps = {};     ///< why the name stays whatever the attempts gave, if it does
+        {};                 ///< in the order in which they count; those with a name are to be tried
+    std::string keeps = {}; ///< why the name stays whatever the attempts gave, if it does
     /// Another event of the device decides: udev has not named the network device yet that it is
     /// called after, or a file asks for a udev property, which this event does not have.
     bool waits = false;
@@ -32,6 +31,9 @@ struct Decision {
     /// Returns the names to try in order; the device keeps its own if it comes to that. Empty if
     /// the device keeps its name.
     [[nodiscard]] std::vector<std::string> candidates() const;
+    /// Returns true if a candidate is made of the original name. Without a record of that, each
+    /// event would make it anew of what the device is called then.
+    [[nodiscard]] bool is_made_of_original(const std::string& candidate) const;
 };
 
 /// The input of decisions on names beside the device, read once for all devices that the running

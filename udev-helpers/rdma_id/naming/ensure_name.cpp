@@ -92,13 +92,12 @@ private:
         DeviceId id;
         std::string original;             ///< its name before rdmad gave it one
         std::optional<NameRecord> before; ///< its record before this call
-        bool uses_original;               ///< a name for it is made of the original one
     };
 
     [[nodiscard]] InWork work_on(const Snapshot& now, const Decision& decision) const
     {
         const auto id = now.info.id();
-        return {now.info, id, decision.original, input_.records.find(id), decision.uses_original};
+        return {now.info, id, decision.original, input_.records.find(id)};
     }
 
     void record(const InWork& work, const Decision& decision, const std::string& name)
@@ -128,11 +127,14 @@ private:
     }
 
     /// Returns the record of a name. One that rdmad would not give is somebody else's choice.
-    static NameRecord record_of(const Decision& decision, const std::string& name)
+    /// Without the lock, another device keeps a name that it might give up: the next event tries
+    /// again.
+    [[nodiscard]] NameRecord record_of(const Decision& decision, const std::string& name) const
     {
-        if (decision.waits)
-            return {decision.original};
         const auto ours = decision.candidates();
+        const bool is_second_best = !ours.empty() && name != ours.front();
+        if (decision.waits || (is_second_best && !may_swap_))
+            return {decision.original};
         const bool is_ours = std::find(ours.begin(), ours.end(), name) != ours.end();
         return {decision.original, is_ours ? name : decision.original};
     }
@@ -147,7 +149,7 @@ private:
         for (const auto& name : decision.candidates()) {
             if (name == device.name)
                 break;
-            const auto is_given = apply_name(work, name);
+            const auto is_given = apply_name(work, decision, name);
             if (!is_given)
                 taken = tl::unexpected<Error>(is_given.error());
             else if (*is_given)
@@ -161,13 +163,14 @@ private:
     }
 
     /// Renames the device. Returns false if another device has the name and keeps it.
-    Result<bool> apply_name(const InWork& work, const std::string& name)
+    Result<bool> apply_name(const InWork& work, const Decision& decision, const std::string& name)
     {
         const auto& device = work.info.device;
         // should this process be killed, the next event knows the original name all the same, and
         // that nodes may have read it
         if (!work.before && !naming::is_temporary(work.original))
-            if (auto written = write(work.id, {work.original}); !written && work.uses_original)
+            if (auto written = write(work.id, {work.original});
+                !written && decision.is_made_of_original(name))
                 return std::move(written.error())
                     .while_doing("rename " + described(device) + " to " + name +
                                  ", which is made of its original name");
@@ -311,7 +314,9 @@ Result<std::optional<NameOutcome>> ensure_name(const Context& context, const nld
     if (!now || !*now || (*now)->info.inode != inode)
         return missing(now);
     const auto& info = (*now)->info;
-    if (decided_record(info.device.name))
+    const bool is_in_swap =
+        !lock && lock.error().code == EBUSY && naming::is_temporary(info.device.name);
+    if (is_in_swap || decided_record(info.device.name))
         return NameOutcome{.name = info.device.name, .info = info};
     log_problems(input.problems(), context.paths);
     return Namer(context, input, lock.has_value())

@@ -20,7 +20,8 @@ enum class Ask {
 /// Makes sure that a device has the name that the .link files of this system give it. Returns at
 /// once if a name is recorded. Otherwise it takes lock_names(), decides, renames the device, and
 /// the holder of its name if that should have another one, and records the name: one event of a
-/// device does so, and the others wait for it. Without the lock, other devices keep their names.
+/// device does so, and the others wait for it. If another event keeps the lock, other devices keep
+/// their names, and a later event tries again for a name that one of them has.
 ///
 /// A device that a swap gave a temporary name gets its own; this waits until the swap is over.
 /// Nodes that may have read an earlier name get another event (see refresh_nodes()). Logs each name
@@ -33,8 +34,8 @@ enum class Ask {
                                                              const nldev::Device& device,
                                                              uint64_t inode, Ask ask = Ask::once);
 
-/// Waits until no other event names devices, and returns the lock. It is not that of link owners: a
-/// removal, which systemd waits for, takes that one.
+/// Waits until no other event names devices, and returns the lock; see lock_state(). It is not that
+/// of link owners: a removal, which systemd waits for, takes that one.
 [[nodiscard]] Result<UniqueFd> lock_names(const Paths& paths);
 
 /// Returns the device that has a name, nullopt if there is none. Fails if its index cannot be found
