@@ -198,6 +198,7 @@ Result<void> Daemon::connect_to_systemd()
                  supervisor_.on_job(unit, job, result);
                  holders_.on_job(unit, job, result);
                  recovery_.on_job(unit, job, result);
+                 readiness_.on_job(unit, job, result);
                  work_.arm_now();
              },
          .on_anchor_job =
@@ -407,6 +408,8 @@ void Daemon::on_life(const lifecycle::History& history, const lifecycle::Change&
 
 void Daemon::look_for_holders()
 {
+    // udev may have lost the end of a removal
+    lives_.pass_time();
     if (!lives_.removing().empty())
         holders_.look([this](const auto& found) { on_holders(found); });
 }
@@ -476,7 +479,11 @@ void Daemon::poll()
     if (are_due || api_.wants_port_states())
         look_at_ports();
     if (is_first_look && std::exchange(is_retry_due_, false))
-        recovery_.retry();
+        recovery_.on_address();
+    if (readiness_.has_due()) {
+        is_readiness_due_ = true;
+        work_.arm_now();
+    }
     for (const auto index : awaited())
         refresh(index);
     plan_polling();
@@ -513,7 +520,7 @@ void Daemon::look_at_ports()
 void Daemon::plan_polling()
 {
     const bool is_needed = is_resync_due_ || looks_due_ > 0 || supervisor_.has_failed() ||
-                           api_.wants_port_states() || !awaited().empty();
+                           readiness_.has_due() || api_.wants_port_states() || !awaited().empty();
     if (!is_needed)
         poll_.disarm();
     else if (!poll_.is_armed())

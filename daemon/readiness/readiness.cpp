@@ -18,6 +18,9 @@ namespace {
 // before the node of a port: systemd has yet to take the request
 constexpr char not_taken[] = "?";
 constexpr char leave_prefix[] = ".leave-";
+constexpr unsigned max_repeats = 3;
+// how long systemd may be behind with what it hears of udev
+constexpr uint64_t longest_lag = 30'000'000;
 
 std::string target_of(const std::string& guid)
 {
@@ -80,6 +83,36 @@ void Readiness::on_connected()
         reached_[guid].is_due = true;
 }
 
+void Readiness::on_job(const std::string& unit, uint32_t job, const std::string& result)
+{
+    const auto found = std::find_if(reached_.begin(), reached_.end(), [&](const auto& entry) {
+        return target_of(entry.first) == unit;
+    });
+    if (found == reached_.end())
+        return;
+    auto& target = found->second;
+    if (target.job == 0 || target.is_due || target.repeats == max_repeats)
+        return;
+    const bool is_ours = job == target.job;
+    if (is_ours ? result == "done" || result == "skipped"
+                : clock_(CLOCK_BOOTTIME) > target.since + longest_lag)
+        return;
+    target.is_due = true;
+    target.repeats++;
+    log::notice(log::id::systemd_trouble,
+                unit +
+                    (is_ours ? " was not reached: the job ended as " + result
+                             : " was started or stopped by another job") +
+                    "; it is requested again");
+}
+
+bool Readiness::has_due() const
+{
+    return manager_ && manager_->is_connected() &&
+           std::any_of(reached_.begin(), reached_.end(),
+                       [](const auto& entry) { return entry.second.is_due; });
+}
+
 void Readiness::settle(const ReadyPorts& ready, const std::set<uint32_t>& unknown)
 {
     if (!manager_ || !manager_->is_connected())
@@ -98,13 +131,17 @@ void Readiness::settle(const ReadyPorts& ready, const std::set<uint32_t>& unknow
 
 void Readiness::reach(const std::string& guid, const std::string& node)
 {
-    reached_[guid] = {node};
+    auto& target = reached_[guid];
+    target = {.node = node, .repeats = target.node == node ? target.repeats : 0};
     write(path(guid), not_taken + node);
     (void)unlink(leave_mark(guid).c_str());
     manager_->start(target_of(guid), [this, guid, node, order = note_order(guid)](const auto& job) {
         if (job) {
-            if (confirm(guid, order))
-                write(path(guid), node);
+            if (!confirm(guid, order))
+                return;
+            reached_[guid].job = *job;
+            reached_[guid].since = clock_(CLOCK_BOOTTIME);
+            write(path(guid), node);
             return;
         }
         log::notice(log::id::systemd_trouble,

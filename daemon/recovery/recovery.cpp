@@ -72,6 +72,11 @@ void Recovery::settle(const std::set<uint32_t>& ready)
 void Recovery::retry()
 {
     tries_ = std::min(tries_ + 1, max_tries);
+    on_address();
+}
+
+void Recovery::on_address()
+{
     if (is_missing_ || has_failed_)
         restore();
 }

@@ -32,8 +32,10 @@ public:
 
     /// Restores targets on the devices that are ready now, unless they are the same as before.
     void settle(const std::set<uint32_t>& ready);
-    /// Retries what is missing: an address came, or time has passed.
+    /// Retries what is missing, as time has passed.
     void retry();
+    /// Does the same, as an address came.
+    void on_address();
     /// Starts a restore, which takes away what a removal may wait for.
     void on_blocked();
     /// Records whether nfs-server.service is up.

@@ -231,7 +231,9 @@ void Manager::connect_to_bus()
         connect_directly();
         return;
     }
-    impatience_.arm(access(addresses_.bus.c_str(), F_OK) == 0 ? patience : 0s);
+    // a bus that hangs up again and again must not keep rdmad from PID 1
+    if (!impatience_.is_armed())
+        impatience_.arm(access(addresses_.bus.c_str(), F_OK) == 0 ? patience : 0s);
 }
 
 int Manager::on_local_signal(sd_bus_message* message, void* userdata, sd_bus_error*)
@@ -301,7 +303,6 @@ void Manager::lose(const char* what)
 {
     if (what[0] != '\0')
         events_.on_trouble({ENOTCONN, what});
-    impatience_.disarm();
     retry_.arm(retry_delay);
 }
 
@@ -361,6 +362,8 @@ void Manager::end_job(sd_bus_message* message)
                                                 : fail(ECANCELED, unit + ": " + outcome));
     } else if (parse_anchor_name(unit) || unit.ends_with(keeper_suffix)) {
         events_.on_anchor_job(unit);
+    } else if (unit.starts_with("rdma-port-ready@") && !watches_.contains(unit)) {
+        events_.on_job(unit, job, outcome);
     } else {
         for (const auto& known : watched(unit))
             events_.on_job(known, job, outcome);

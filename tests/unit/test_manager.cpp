@@ -6,6 +6,8 @@
 
 #include <cerrno>
 #include <chrono>
+#include <sys/socket.h>
+#include <sys/un.h>
 
 using namespace rdmad;
 using namespace rdmad::test;
@@ -172,6 +174,28 @@ TEST_CASE("where there is a bus, PID 1 is connected to over that alone", "[manag
     bench.open_direct();
     bench.connect_to_bus();
     CHECK(bench.direct->connections() == 0);
+}
+
+TEST_CASE("a bus that hangs up again and again does not keep rdmad from PID 1", "[manager]")
+{
+    Bench bench;
+    bench.open_direct();
+    const UniqueFd bus(socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0));
+    sockaddr_un address = {.sun_family = AF_UNIX, .sun_path = {}};
+    bench.run.path("bus").copy(address.sun_path, sizeof address.sun_path - 1);
+    REQUIRE(bind(bus.get(), reinterpret_cast<const sockaddr*>(&address), sizeof address) == 0);
+    REQUIRE(listen(bus.get(), 8) == 0);
+    int hang_ups = 0;
+    const auto source = must(EventSource::io(bench.event.get(), bus.get(), 0, [&] {
+        const UniqueFd client(accept4(bus.get(), nullptr, nullptr, SOCK_CLOEXEC));
+        hang_ups++;
+    }));
+    bench.begin();
+    bench.wait_for([&] { return !bench.told.empty(); });
+    bench.settle();
+    CHECK(bench.take() == List{"connected"});
+    CHECK(bench.direct->connections() == 1);
+    CHECK(hang_ups > 1);
 }
 
 TEST_CASE("without any PID 1 an order fails, and one that comes is found", "[manager]")

@@ -24,6 +24,7 @@ struct Bench {
     FixtureTree run;
     FakePid1 pid1;
     std::optional<Readiness> readiness;
+    uint64_t now = 1000 * second;
 
     Bench()
     {
@@ -31,7 +32,7 @@ struct Bench {
     }
     void begin()
     {
-        readiness.emplace(run.path("ready"));
+        readiness.emplace(run.path("ready"), [this](clockid_t) { return now; });
         readiness->use(&pid1);
         readiness->on_connected();
     }
@@ -105,6 +106,70 @@ TEST_CASE("what systemd had not taken when rdmad was killed is asked for again",
         CHECK(bench.run.list("ready") == List{opa});
         bench.begin();
         CHECK(bench.settle({{opa, node}}).empty());
+    }
+}
+
+TEST_CASE("a target that was not reached, or not for long, is asked for again", "[readiness]")
+{
+    Bench bench;
+    const std::string target = "rdma-port-ready@0011750101000001.target";
+    const List start = {"start " + target};
+    CHECK(bench.settle({{opa, node}}) == start);
+    CHECK_FALSE(bench.readiness->has_due());
+    SECTION("its job came to nothing")
+    {
+        const auto* result = GENERATE("canceled", "dependency", "timeout", "failed");
+        for (int i = 0; i < 3; i++) {
+            bench.readiness->on_job(target, 17, result);
+            CHECK(bench.readiness->has_due());
+            CHECK(bench.settle({{opa, node}}) == start);
+            CHECK_FALSE(bench.readiness->has_due());
+        }
+        // not for ever
+        bench.readiness->on_job(target, 17, result);
+        CHECK(bench.settle({{opa, node}}).empty());
+        // but in the next appearance
+        CHECK(bench.settle({{opa, "1 /sys/devices/uverbs1"}}) == start);
+        bench.readiness->on_job(target, 17, result);
+        CHECK(bench.settle({{opa, "1 /sys/devices/uverbs1"}}) == start);
+    }
+    SECTION("another job follows: systemd hears late that an earlier port went")
+    {
+        bench.readiness->on_job(target, 17, "done");
+        CHECK_FALSE(bench.readiness->has_due());
+        bench.now += 29 * second;
+        bench.readiness->on_job(target, 18, "done");
+        CHECK(bench.settle({{opa, node}}) == start);
+    }
+    SECTION("but not what an administrator does later")
+    {
+        bench.now += 31 * second;
+        bench.readiness->on_job(target, 18, "done");
+        CHECK(bench.settle({{opa, node}}).empty());
+    }
+    SECTION("nor if it is to be left, or another one")
+    {
+        bench.readiness->on_job("rdma-port-ready@0002c90300000a01.target", 17, "canceled");
+        CHECK(bench.settle({{opa, node}}).empty());
+        bench.settle({});
+        bench.readiness->on_job(target, 18, "canceled");
+        CHECK(bench.settle({}).empty());
+    }
+    SECTION("nor before systemd has taken the request")
+    {
+        bench.pid1.answers_starts = false;
+        CHECK(bench.settle({{opa, "1 /sys/devices/uverbs1"}}) == start);
+        bench.readiness->on_job(target, 18, "canceled");
+        CHECK(bench.settle({{opa, "1 /sys/devices/uverbs1"}}).empty());
+    }
+    SECTION("once systemd is there")
+    {
+        bench.readiness->on_job(target, 17, "canceled");
+        bench.pid1.is_there = false;
+        CHECK_FALSE(bench.readiness->has_due());
+        CHECK(bench.settle({{opa, node}}).empty());
+        bench.pid1.is_there = true;
+        CHECK(bench.settle({{opa, node}}) == start);
     }
 }
 

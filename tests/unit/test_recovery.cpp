@@ -246,6 +246,20 @@ TEST_CASE("what is missing is tried again, ever more rarely, and not for ever", 
     CHECK(bench.asked().empty());
 }
 
+TEST_CASE("addresses that come use up no tries", "[recovery]")
+{
+    Bench bench;
+    bench.recovery.settle({3});
+    bench.finish(report_of(State::waiting));
+    for (int i = 0; i < 20; i++) {
+        bench.asked();
+        bench.recovery.on_address();
+        CHECK(bench.asked().size() == 1);
+        bench.finish(report_of(State::waiting));
+    }
+    CHECK(bench.recovery.pause() == 1s);
+}
+
 TEST_CASE("a run that failed is tried again, one without anything to do is not", "[recovery]")
 {
     Bench bench;

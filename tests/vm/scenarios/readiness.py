@@ -65,6 +65,10 @@ def a_service_follows_the_readiness_of_its_port(suite):
         l.plug(2, ADAPTER)
         l.until_states({TARGET: 'active', 'app.service': 'active'})
         l.expect('starts after the return', l.starts('app'), 4)
+        # as systemd does if it hears late that an earlier appearance of the port went
+        l.run(f'systemctl stop {TARGET}')
+        l.until_states({TARGET: 'active', 'app.service': 'active'})
+        l.expect_true('it is told', 'was started or stopped by another job' in l.journal())
         l.unplug(2)
         l.until('nothing is left', lambda: l.run('ls /run/rdmad/ready') == '')
 
