@@ -105,8 +105,10 @@ void Walk::expire(Time now)
         return conclude();
     switch (life_.state) {
     case State::settling:
-        // one that is never quiet can be used all the same
-        return become_ready(!life_.has_ports || life_.is_recovering, now);
+        // one that is never quiet can be used all the same; the end of a recovery was missed, or is
+        // not told, as pcie_do_recovery() does not if it fails (drivers/pci/pcie/err.c)
+        life_.is_recovering = false;
+        return become_ready(!life_.has_ports, now);
     case State::removing:
         life_.is_blocked = true;
         return tell(Change::Kind::blocked);

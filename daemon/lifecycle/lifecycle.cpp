@@ -405,6 +405,9 @@ void Lifecycle::happen(History& history, const Event& event)
     const auto before = history.life;
     auto outcome = step(before, event, settings_, clock_());
     history.life = std::move(outcome.life);
+    // what the device goes for later is something else
+    if (before.is_recovering && !history.life.is_recovering)
+        history.evidence.is_recovering = history.evidence.has_recovery_failed = false;
     if (event.kind == Kind::appeared)
         follow_index(history, before.index);
     if (history.life.state != State::removing)

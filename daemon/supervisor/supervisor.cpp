@@ -5,6 +5,7 @@
 #include "daemon/supervisor/fields.hpp"
 
 #include <algorithm>
+#include <array>
 #include <utility>
 
 namespace rdmad {
@@ -22,7 +23,11 @@ bool has_specifier(const std::string& unit)
 /// Returns true if PID 1 may or may not have got the call: the unit's next state shows it.
 bool is_lost_on_its_way(const Error& error)
 {
-    return error.code == ETIMEDOUT || error.code == ECONNRESET;
+    constexpr std::array codes = {ETIMEDOUT,    ECONNRESET, ENOTCONN,
+                                  ENOBUFS,      // the bus takes no more calls
+                                  EHOSTUNREACH, // systemd is not on the bus for a moment
+                                  ENXIO};
+    return std::find(codes.begin(), codes.end(), error.code) != codes.end();
 }
 
 } // namespace

@@ -165,6 +165,21 @@ TEST_CASE("an error recovery has a longer grace", "[life]")
     CHECK(story.life.state == State::lost);
 }
 
+TEST_CASE("a recovery whose end is not told does not go on for ever", "[life]")
+{
+    Story story;
+    story.plug();
+    story.wait(10);
+    story.happen(Event{.kind = Kind::recovery, .flag = true});
+    story.wait(89);
+    CHECK_FALSE(is_ready(story.life));
+    story.wait(1);
+    CHECK(is_ready(story.life));
+    CHECK_FALSE(story.life.is_degraded);
+    story.unplug();
+    CHECK(story.life.cause == Cause::unknown);
+}
+
 TEST_CASE("what an administrator has prepared is not expected back", "[life]")
 {
     Story story;

@@ -210,6 +210,9 @@ World after(const World& world, const Letter& letter)
                     .life;
     if (!may_start(world.life) && may_start(next.life))
         next.ghost.waves++;
+    // its end may never be told
+    if (!next.life.is_recovering && next.ghost.begun + settings.deadline <= next.ghost.now)
+        next.ghost.is_recovering = false;
     return next;
 }
 

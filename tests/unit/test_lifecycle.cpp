@@ -129,6 +129,37 @@ struct Bench {
 
 } // namespace
 
+TEST_CASE("a recovery that failed long ago is not why a device goes", "[lifecycle]")
+{
+    Bench bench;
+    const auto card = bench.plug(1, 0xa);
+    bench.wait(10);
+    const auto report = [&](const std::string& what) {
+        bench.lives->on_udev({.action = "change",
+                              .subsystem = "pci",
+                              .node = {"0000:01:00.0", "/sys/" + Bench::hardware(1)},
+                              .error_event = what});
+    };
+    report("BEGIN_RECOVERY");
+    report("FAILED_RECOVERY");
+    bench.take();
+    SECTION("but why it goes right after it")
+    {
+        bench.wait(10);
+        bench.unplug(1, card);
+        bench.wait(10);
+        CHECK(bench.reasons() == List{"mlx5_1 went: error recovery"});
+    }
+    SECTION("if it works on")
+    {
+        bench.wait(90);
+        CHECK(bench.take() == List{"mlx5_1 ready"});
+        bench.unplug(1, card);
+        bench.wait(10);
+        CHECK(bench.reasons() == List{"mlx5_1 went: hot unplug"});
+    }
+}
+
 TEST_CASE("an index is another device's once ib_core was loaded anew", "[lifecycle]")
 {
     Bench bench;
