@@ -107,14 +107,14 @@ std::string describe(const std::vector<Holder>& holders)
     return text;
 }
 
-std::string format_holders(const std::vector<Holder>& holders)
+std::string format_holders(const HolderReport& report)
 {
     auto list = Json::array();
-    std::transform(holders.begin(), holders.end(), std::back_inserter(list), to_json);
-    return format_versioned({{"holders", std::move(list)}}, version);
+    std::transform(report.holders.begin(), report.holders.end(), std::back_inserter(list), to_json);
+    return format_versioned({{"began", report.began}, {"holders", std::move(list)}}, version);
 }
 
-Result<std::vector<Holder>> parse_holders(std::string_view text)
+Result<HolderReport> parse_holders(std::string_view text)
 {
     const auto json = parse_versioned(text, version);
     if (!json)
@@ -122,9 +122,10 @@ Result<std::vector<Holder>> parse_holders(std::string_view text)
     const auto list = json->find("holders");
     if (list == json->end() || !list->is_array())
         return fail(EBADMSG, "no list of holders");
-    std::vector<Holder> holders;
-    std::transform(list->begin(), list->end(), std::back_inserter(holders), holder_of);
-    return holders;
+    HolderReport report;
+    read(*json, "began", report.began);
+    std::transform(list->begin(), list->end(), std::back_inserter(report.holders), holder_of);
+    return report;
 }
 
 } // namespace rdmad

@@ -49,8 +49,16 @@ struct LinkedNode {
 /// Returns all of them, with commas between.
 [[nodiscard]] std::string describe(const std::vector<Holder>& holders);
 
-[[nodiscard]] std::string format_holders(const std::vector<Holder>& holders);
+/// What a run of rdmad-holders found.
+struct HolderReport {
+    uint64_t began = 0; ///< microseconds of CLOCK_BOOTTIME: who came later may be missing
+    std::vector<Holder> holders = {};
+
+    friend bool operator==(const HolderReport&, const HolderReport&) = default;
+};
+
+[[nodiscard]] std::string format_holders(const HolderReport& report);
 /// Fails with EBADMSG if it is no such record, or of another version.
-[[nodiscard]] Result<std::vector<Holder>> parse_holders(std::string_view text);
+[[nodiscard]] Result<HolderReport> parse_holders(std::string_view text);
 
 } // namespace rdmad

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
+#include "daemon/clock.hpp"
 #include "daemon/holders/scan.hpp"
 #include "daemon/program.hpp"
 #include "daemon/record.hpp"
@@ -21,10 +22,11 @@ constexpr char help[] =
 
 int write_holders()
 {
-    const auto holders =
+    rdmad::HolderReport report = {.began = rdmad::now_usec(CLOCK_BOOTTIME)};
+    report.holders =
         rdmad::resolve_stored(rdmad::scan("/proc", "/sys/dev/char", rdmad::unit_of_process));
     const auto outcome =
-        rdmad::write_record("/run/rdmad", "holders", rdmad::format_holders(holders));
+        rdmad::write_record("/run/rdmad", "holders", rdmad::format_holders(report));
     if (outcome)
         return 0;
     fprintf(stderr, "rdmad-holders: %s\n", outcome.error().message().c_str());

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 #include "daemon/holders/search.hpp"
 
+#include <cerrno>
 #include <utility>
 
 namespace rdmad {
@@ -12,8 +13,8 @@ constexpr size_t max_record = size_t{4} << 20U;
 
 } // namespace
 
-HolderSearch::HolderSearch(std::string record)
-    : errand_("rdmad-holders.service", std::move(record), max_record)
+HolderSearch::HolderSearch(std::string record, Clock clock)
+    : errand_("rdmad-holders.service", std::move(record), max_record), clock_(std::move(clock))
 {
 }
 
@@ -27,13 +28,31 @@ void HolderSearch::look(OnFound on_found)
 void HolderSearch::begin()
 {
     asking_ = std::exchange(next_, {});
+    is_repeated_ = false;
+    begun_ = clock_(CLOCK_BOOTTIME);
+    run();
+}
+
+void HolderSearch::run()
+{
     errand_.begin([this](const Result<std::string>& text) {
         end(text ? parse_holders(*text) : tl::unexpected<Error>(text.error()));
     });
 }
 
-void HolderSearch::end(const Result<std::vector<Holder>>& found)
+void HolderSearch::end(const Result<HolderReport>& report)
 {
+    // systemd does not start a service that runs: it may be for a rdmad that was killed
+    const bool is_earlier = report && report->began < begun_;
+    if (is_earlier && !std::exchange(is_repeated_, true))
+        return run();
+    Result<std::vector<Holder>> found;
+    if (is_earlier)
+        found = fail(EBADMSG, "no report is about this look");
+    else if (report)
+        found = report->holders;
+    else
+        found = tl::unexpected<Error>(report.error());
     for (const auto& on_found : std::exchange(asking_, {}))
         on_found(found);
     if (!next_.empty() && asking_.empty())

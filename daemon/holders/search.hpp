@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 #pragma once
 
+#include "daemon/clock.hpp"
 #include "daemon/holders/holder.hpp"
 #include "daemon/systemd/errand.hpp"
 
@@ -13,8 +14,10 @@ class HolderSearch {
 public:
     using OnFound = std::function<void(const Result<std::vector<Holder>>&)>;
 
+    using Clock = std::function<uint64_t(clockid_t)>; ///< microseconds
+
     /// Takes the record, /run/rdmad/holders.
-    explicit HolderSearch(std::string record);
+    explicit HolderSearch(std::string record, Clock clock = now_usec);
 
     void use(systemd::Orders* manager)
     {
@@ -35,11 +38,15 @@ private:
     using Waiting = std::vector<OnFound>;
 
     void begin();
-    void end(const Result<std::vector<Holder>>& found);
+    void run();
+    void end(const Result<HolderReport>& report);
 
     systemd::Errand errand_;
-    Waiting asking_; ///< the look that is under way is for them
-    Waiting next_;   ///< those that came after it began
+    Clock clock_;
+    uint64_t begun_ = 0;       ///< when the look did
+    bool is_repeated_ = false; ///< the service ended a run that began before the look
+    Waiting asking_;           ///< the look that is under way is for them
+    Waiting next_;             ///< those that came after it began
 };
 
 } // namespace rdmad

@@ -60,7 +60,8 @@ struct Processes {
 struct Bench {
     FixtureTree run;
     FakePid1 pid1;
-    HolderSearch search{run.path("holders")};
+    uint64_t now = 1000;
+    HolderSearch search{run.path("holders"), [this](clockid_t) { return now; }};
     List told = {};
 
     Bench()
@@ -123,15 +124,15 @@ TEST_CASE("holders are told in words", "[holders]")
 TEST_CASE("holders are read as they were written", "[holders]")
 {
     const std::vector<Holder> all = {perftest(), {.pid = 1, .is_stored = true, .gone = {"umad3"}}};
-    CHECK(must(parse_holders(format_holders(all))) == all);
-    CHECK(must(parse_holders(format_holders({}))).empty());
+    CHECK(must(parse_holders(format_holders({7, all}))) == HolderReport{7, all});
+    CHECK(must(parse_holders(format_holders({}))).holders.empty());
     for (const auto* text : {"", "{}", "[]", R"({"version":2,"holders":[]})",
                              R"({"version":1,"holders":{}})", R"({"version":1})"})
         CHECK(parse_holders(text).error().code == EBADMSG);
     // what is odd in one does not lose the others
     const auto odd = must(parse_holders(
         R"({"version":1,"holders":[7,{"pid":-1,"command":3,"nodes":"x"},{"pid":9,"nodes":["a",1]}]})"));
-    CHECK(odd == std::vector<Holder>{{}, {}, {.pid = 9, .nodes = {"a"}}});
+    CHECK(odd == HolderReport{0, {{}, {}, {.pid = 9, .nodes = {"a"}}}});
 }
 
 TEST_CASE("all processes are looked at, and only devices count", "[holders]")
@@ -177,7 +178,7 @@ TEST_CASE("many holders of one node hide none of another", "[holders]")
 TEST_CASE("a look is what the program wrote since it was asked for", "[holders]")
 {
     Bench bench;
-    bench.run.file("holders", format_holders({{.pid = 3, .command = "old"}}));
+    bench.run.file("holders", format_holders({1000, {{.pid = 3, .command = "old"}}}));
     bench.look();
     CHECK(bench.pid1.take() == List{"start rdmad-holders.service"});
     // who comes while one is under way gets another
@@ -186,7 +187,7 @@ TEST_CASE("a look is what the program wrote since it was asked for", "[holders]"
     bench.search.on_job("other.service", 17, "done");
     bench.search.on_job(unit, 16, "done");
     CHECK(bench.take().empty());
-    bench.run.file("holders", format_holders({perftest()}));
+    bench.run.file("holders", format_holders({1000, {perftest()}}));
     bench.search.on_job(unit, 17, "done");
     CHECK(bench.take() == List{describe(perftest())});
     CHECK(bench.pid1.take() ==
@@ -194,6 +195,38 @@ TEST_CASE("a look is what the program wrote since it was asked for", "[holders]"
     // it wrote nothing: what it found before does not count
     bench.search.on_job(unit, 17, "done");
     CHECK(bench.take() == List{bench.run.path("holders") + ": " + strerror(ENOENT)});
+}
+
+TEST_CASE("a look that began before it was asked for does not count", "[holders]")
+{
+    Bench bench;
+    const auto finish = [&](uint64_t began) {
+        bench.run.file("holders", format_holders({began, {perftest()}}));
+        bench.search.on_job(unit, 17, "done");
+    };
+    bench.look();
+    bench.pid1.take();
+    bench.now = 2000;
+    finish(999);
+    CHECK(bench.take().empty());
+    CHECK(bench.pid1.take() ==
+          List{"unwatch rdmad-holders.service", "start rdmad-holders.service"});
+    SECTION("the next one does")
+    {
+        finish(1000);
+        CHECK(bench.take() == List{describe(perftest())});
+        // each look anew
+        bench.look();
+        finish(1999);
+        CHECK(bench.take().empty());
+        finish(2000);
+        CHECK(bench.take() == List{describe(perftest())});
+    }
+    SECTION("unless that is no better")
+    {
+        finish(999);
+        CHECK(bench.take() == List{"no report is about this look: "s + strerror(EBADMSG)});
+    }
 }
 
 TEST_CASE("a look that cannot be had is told", "[holders]")
