@@ -62,7 +62,6 @@ Answer<Client> take(const Common& common, const InhibitOptions& options)
 }
 
 volatile sig_atomic_t command_process = 0; ///< its PID
-volatile sig_atomic_t early_signal = 0;    ///< came before the command ran
 volatile sig_atomic_t signals = 0;         ///< a bit for each that was to end this program
 
 void pass_on(int number, siginfo_t* info, void* /*context*/)
@@ -72,9 +71,7 @@ void pass_on(int number, siginfo_t* info, void* /*context*/)
     if (info->si_code == SI_KERNEL)
         return;
     signals = signals | 1 << number;
-    if (command_process == 0)
-        early_signal = number;
-    else
+    if (command_process != 0)
         (void)kill(static_cast<pid_t>(command_process), number);
     errno = before;
 }
@@ -88,6 +85,8 @@ void pass_signals_on()
         if (sigaction(number, nullptr, &action) < 0 || action.sa_handler == SIG_IGN)
             continue;
         action.sa_sigaction = pass_on;
+        sigaddset(&action.sa_mask, SIGTERM);
+        sigaddset(&action.sa_mask, SIGHUP);
         action.sa_flags = SA_SIGINFO;
         (void)sigaction(number, &action, nullptr);
     }
@@ -156,8 +155,10 @@ Answer<int> inhibit(const Common& common, const InhibitOptions& options)
     }
     const UniqueFd process(static_cast<int>(syscall(SYS_pidfd_open, *child, 0)));
     command_process = *child;
-    if (early_signal != 0)
-        (void)kill(*child, early_signal);
+    // those that came before it ran
+    for (const int number : {SIGTERM, SIGHUP})
+        if ((signals & 1 << number) != 0)
+            (void)kill(*child, number);
     if (process)
         keep(std::move(*client), process, common, options);
     const auto status = wait_for(*child);
