@@ -58,10 +58,10 @@ TEST_CASE("the wait for a lock leaves no signal handler", "[state_link]")
 TEST_CASE("processes that replace one link at a time do not hinder each other", "[state_link]")
 {
     const FixtureTree tree{FixtureTree::Place::memory};
-    constexpr int processes = 2;
+    constexpr size_t processes = 2;
     std::array<std::atomic<int>, processes> failures = {};
     std::vector<std::thread> running;
-    for (int me = 0; me < processes; me++)
+    for (size_t me = 0; me < processes; me++)
         running.emplace_back([&, me] {
             for (int i = 0; i < 1000; i++)
                 if (replace_link(std::to_string(me), tree.path("link")) != 0)

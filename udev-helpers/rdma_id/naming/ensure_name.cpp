@@ -55,9 +55,15 @@ void log_problems(const std::vector<std::string>& problems, const Paths& paths)
 /// Renames a device, and the devices whose names it needs.
 class Namer {
 public:
-    /// Renames other devices only with may_swap: the caller has the lock.
-    Namer(const Context& context, const NamingInput& input, bool may_swap)
-        : context_(context), input_(input), may_swap_(may_swap)
+    /// The lock on names, for the caller. Only who holds it renames other devices.
+    enum class Lock {
+        held,
+        kept,   ///< by another event
+        missing ///< it cannot be made
+    };
+
+    Namer(const Context& context, const NamingInput& input, Lock lock)
+        : context_(context), input_(input), lock_(lock)
     {
     }
 
@@ -126,14 +132,14 @@ private:
         return written;
     }
 
-    /// Returns the record of a name. One that rdmad would not give is somebody else's choice.
-    /// Without the lock, another device keeps a name that it might give up: the next event tries
-    /// again.
+    /// Returns the record of a name. One that rdmad would not give is somebody else's choice. While
+    /// another event keeps the lock, its device may have a name that it is to give up: the next
+    /// "add" tries again.
     [[nodiscard]] NameRecord record_of(const Decision& decision, const std::string& name) const
     {
         const auto ours = decision.candidates();
         const bool is_second_best = !ours.empty() && name != ours.front();
-        if (decision.waits || (is_second_best && !may_swap_))
+        if (decision.waits || (is_second_best && lock_ == Lock::kept))
             return {decision.original};
         const bool is_ours = std::find(ours.begin(), ours.end(), name) != ours.end();
         return {decision.original, is_ours ? name : decision.original};
@@ -175,7 +181,7 @@ private:
                     .while_doing("rename " + described(device) + " to " + name +
                                  ", which is made of its original name");
         auto renamed = context_.client.rename(device.index, name);
-        if (is_taken(renamed) && may_swap_) {
+        if (is_taken(renamed) && lock_ == Lock::held) {
             const auto is_free = make_free(name);
             if (!is_free)
                 return is_free;
@@ -270,7 +276,7 @@ private:
 
     const Context& context_;
     const NamingInput& input_;
-    bool may_swap_;
+    Lock lock_;
     std::vector<const InWork*> chain_; ///< a device, the holder of its name, of that one's name
     std::vector<InWork> parted_;       ///< devices that were given a temporary name
     std::deque<Snapshot> holders_;     ///< what holders were as they were looked at
@@ -314,12 +320,16 @@ Result<std::optional<NameOutcome>> ensure_name(const Context& context, const nld
     if (!now || !*now || (*now)->info.inode != inode)
         return missing(now);
     const auto& info = (*now)->info;
-    const bool is_in_swap =
-        !lock && lock.error().code == EBUSY && naming::is_temporary(info.device.name);
+    const bool is_kept = !lock && lock.error().code == EBUSY;
+    const bool is_in_swap = is_kept && naming::is_temporary(info.device.name);
     if (is_in_swap || decided_record(info.device.name))
         return NameOutcome{.name = info.device.name, .info = info};
     log_problems(input.problems(), context.paths);
-    return Namer(context, input, lock.has_value())
+    using Lock = Namer::Lock;
+    return Namer(context, input,
+                 lock      ? Lock::held
+                 : is_kept ? Lock::kept
+                           : Lock::missing)
         .decide_and_rename(**now)
         .map([](NameOutcome&& outcome) { return std::optional(std::move(outcome)); });
 }

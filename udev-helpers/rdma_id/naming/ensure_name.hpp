@@ -21,7 +21,7 @@ enum class Ask {
 /// once if a name is recorded. Otherwise it takes lock_names(), decides, renames the device, and
 /// the holder of its name if that should have another one, and records the name: one event of a
 /// device does so, and the others wait for it. If another event keeps the lock, other devices keep
-/// their names, and a later event tries again for a name that one of them has.
+/// their names, and a later "add" tries again for a name that one of them has.
 ///
 /// A device that a swap gave a temporary name gets its own; this waits until the swap is over.
 /// Nodes that may have read an earlier name get another event (see refresh_nodes()). Logs each name
