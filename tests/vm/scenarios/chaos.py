@@ -127,7 +127,7 @@ class _World:
             self.l.mock('add name=roce proto=roce netdev=net0')
             self.is_roce_there = True
         elif self.chance.random() < 0.3:
-            name = self.l.run('basename $(dirname $(grep -lx net0 /sys/class/infiniband/*/ports/1/gid_attrs/ndevs/0) '
+            name = self.l.run('basename $(dirname $(grep -slx net0 /sys/class/infiniband/*/ports/1/gid_attrs/ndevs/0) '
                               '| sed "s|/ports/.*||")')
             self.l.mock(f'del {name}')
             self.is_roce_there = False
