@@ -24,27 +24,27 @@ bool is_within(const std::optional<Time>& told, Time span, Time went)
 }
 
 /// Adds ERROR_EVENT of pci_uevent_ers(), drivers/pci/pci-driver.c.
-bool add_recovery(Evidence& evidence, const std::string& error_event)
+bool add_recovery(Evidence& evidence, const std::string& error_event, Time now)
 {
     if (error_event == "BEGIN_RECOVERY")
-        evidence.is_recovering = true;
+        evidence.recovering = now;
     else if (error_event == "SUCCESSFUL_RECOVERY")
-        evidence.is_recovering = false;
+        evidence.recovering.reset();
     else if (error_event == "FAILED_RECOVERY")
-        evidence.has_recovery_failed = true;
+        evidence.recovery_failed = now;
     else
         return false;
     return true;
 }
 
-bool add_of_pci(Evidence& evidence, const UdevEvent& event)
+bool add_of_pci(Evidence& evidence, const UdevEvent& event, Time now)
 {
     if (event.action == "remove")
         evidence.was_bus_removed = true;
     else if (event.action == "unbind")
         evidence.was_driver_unbound = true;
     else
-        return event.action == "change" && add_recovery(evidence, event.error_event);
+        return event.action == "change" && add_recovery(evidence, event.error_event, now);
     return true;
 }
 
@@ -58,12 +58,12 @@ bool add_of_driver(Evidence& evidence, const UdevEvent& event, const std::string
 
 } // namespace
 
-bool add(Evidence& evidence, const UdevEvent& event, const Place& place)
+bool add(Evidence& evidence, const UdevEvent& event, const Place& place, Time now)
 {
     if (event.subsystem == "drivers")
         return add_of_driver(evidence, event, place.driver);
     return event.subsystem == "pci" && is_below(place.syspath, event.node.syspath) &&
-           add_of_pci(evidence, event);
+           add_of_pci(evidence, event, now);
 }
 
 void add(Evidence& evidence, Functions::News news, Time now)
@@ -84,7 +84,8 @@ bool hangs_on(const Place& place, const std::string& function)
 
 Cause classify(const Evidence& evidence, const Place& place, Time went)
 {
-    if (evidence.is_recovering || evidence.has_recovery_failed)
+    if (is_within(evidence.recovering, longest_attempt, went) ||
+        is_within(evidence.recovery_failed, longest_attempt, went))
         return Cause::error_recovery;
     if (evidence.was_bus_removed)
         return Cause::hot_unplug;

@@ -14,8 +14,9 @@ struct Evidence {
     bool was_bus_removed = false;    ///< "remove" of the PCI device; its hardware went
     bool was_driver_unbound = false; ///< "unbind" of the PCI device
     bool was_driver_removed = false; ///< the driver itself was unloaded
-    bool is_recovering = false;      ///< an error recovery began (pci_uevent_ers())
-    bool has_recovery_failed = false;
+    // when the PCI core reported that (pci_uevent_ers())
+    std::optional<Time> recovering = {};      ///< an error recovery began, and has not succeeded
+    std::optional<Time> recovery_failed = {}; ///< of the device, or of a bridge above it
     // when devlink reported that
     std::optional<Time> unhealthy = {}; ///< some error was found in its function
     std::optional<Time> recovered = {}; ///< that was over
@@ -33,7 +34,7 @@ struct Place {
 };
 
 /// Adds what an event says of a place. Returns false if it says nothing.
-bool add(Evidence& evidence, const UdevEvent& event, const Place& place);
+bool add(Evidence& evidence, const UdevEvent& event, const Place& place, Time now);
 void add(Evidence& evidence, Functions::News news, Time now);
 /// Returns true if it hangs on that function, or on something of it; function: its name on its bus.
 [[nodiscard]] bool hangs_on(const Place& place, const std::string& function);

@@ -84,7 +84,10 @@ std::optional<Time> state_deadline(const Life& life, const Settings& settings)
 {
     switch (life.state) {
     case State::settling: {
-        const auto late = life.since + settings.deadline;
+        // a recovery may take as long as the device may be away for one
+        const auto late =
+            life.since + (life.is_recovering ? std::max(settings.deadline, settings.grace_recovery)
+                                             : settings.deadline);
         const bool is_usable = life.has_ports && !life.is_recovering;
         return is_usable ? std::min(late, quiet_at(life, settings)) : late;
     }
@@ -105,8 +108,8 @@ void Walk::expire(Time now)
         return conclude();
     switch (life_.state) {
     case State::settling:
-        // one that is never quiet can be used all the same; the end of a recovery was missed, or is
-        // not told, as pcie_do_recovery() does not if it fails (drivers/pci/pcie/err.c)
+        // one that is never quiet can be used all the same; the end of a recovery was missed, or it
+        // failed, and the device has survived that
         life_.is_recovering = false;
         return become_ready(!life_.has_ports, now);
     case State::removing:
@@ -295,6 +298,8 @@ void Walk::apply(const Event& event, Time now)
     case Kind::ports:
         return set(life_.has_ports, event.flag, now);
     case Kind::recovery:
+        if (event.flag && !life_.is_recovering && life_.state == State::settling)
+            life_.since = now;
         return set(life_.is_recovering, event.flag, now);
     case Kind::removing:
         return enter(State::removing, now);

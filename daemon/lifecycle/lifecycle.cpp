@@ -306,12 +306,12 @@ void Lifecycle::on_udev(const UdevEvent& event)
 
 void Lifecycle::learn(History& history, const UdevEvent& event)
 {
-    if (!add(history.evidence, event, history.place))
+    if (!add(history.evidence, event, history.place, clock_()))
         return;
-    if (is_present(history.life))
-        happen(history, {.kind = Kind::recovery, .flag = history.evidence.is_recovering});
-    else
+    if (!is_present(history.life))
         judge(history);
+    else if (!event.error_event.empty())
+        happen(history, {.kind = Kind::recovery, .flag = history.evidence.recovering.has_value()});
 }
 
 void Lifecycle::on_devlink(const nldev::DevlinkNotice& notice)
@@ -405,9 +405,6 @@ void Lifecycle::happen(History& history, const Event& event)
     const auto before = history.life;
     auto outcome = step(before, event, settings_, clock_());
     history.life = std::move(outcome.life);
-    // what the device goes for later is something else
-    if (before.is_recovering && !history.life.is_recovering)
-        history.evidence.is_recovering = history.evidence.has_recovery_failed = false;
     if (event.kind == Kind::appeared)
         follow_index(history, before.index);
     if (history.life.state != State::removing)

@@ -72,7 +72,9 @@ void Readiness::read()
         } else {
             auto node = read_file(path(guid)).value_or("");
             const bool is_due = node.starts_with(not_taken);
-            reached_[guid] = {is_due ? node.substr(1) : node, is_due};
+            reached_[guid] = {.node = is_due ? node.substr(1) : node,
+                              .is_due = is_due,
+                              .since = clock_(CLOCK_BOOTTIME)};
         }
     }
 }
@@ -91,7 +93,8 @@ void Readiness::on_job(const std::string& unit, uint32_t job, const std::string&
     if (found == reached_.end())
         return;
     auto& target = found->second;
-    if (target.job == 0 || target.is_due || target.repeats == max_repeats)
+    // a job that ends before the reply is of an earlier request
+    if (unconfirmed_.contains(found->first) || target.is_due || target.repeats == max_repeats)
         return;
     const bool is_ours = job == target.job;
     if (is_ours ? result == "done" || result == "skipped"
@@ -146,6 +149,12 @@ void Readiness::reach(const std::string& guid, const std::string& node)
         }
         log::notice(log::id::systemd_trouble,
                     target_of(guid) + " was not reached: " + job.error().context);
+        const auto found = reached_.find(guid);
+        if (found == reached_.end() || !systemd::is_lost_on_its_way(job.error()) ||
+            found->second.repeats == max_repeats || !confirm(guid, order))
+            return;
+        found->second.is_due = true;
+        found->second.repeats++;
     });
 }
 

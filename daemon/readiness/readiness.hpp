@@ -66,8 +66,8 @@ private:
     struct Reached {
         std::string node;
         bool is_due = false; ///< to be requested again
-        uint32_t job = 0;    ///< of the last request; 0 if PID 1 has not replied
-        uint64_t since = 0;  ///< when it replied
+        uint32_t job = 0;    ///< of the last request; 0: that of an earlier rdmad
+        uint64_t since = 0;  ///< when PID 1 replied to it, or rdmad was started
         unsigned repeats = 0;
     };
     std::map<std::string, Reached> reached_; ///< by GUID; and what is to be left again

@@ -34,7 +34,7 @@ public:
     void settle(const std::set<uint32_t>& ready);
     /// Retries what is missing, as time has passed.
     void retry();
-    /// Does the same, as an address came.
+    /// Does the same, as an address came; that uses up no try.
     void on_address();
     /// Starts a restore, which takes away what a removal may wait for.
     void on_blocked();

@@ -5,7 +5,6 @@
 #include "daemon/supervisor/fields.hpp"
 
 #include <algorithm>
-#include <array>
 #include <utility>
 
 namespace rdmad {
@@ -18,16 +17,6 @@ constexpr int max_stops = 3;
 bool has_specifier(const std::string& unit)
 {
     return unit.find('%') != std::string::npos;
-}
-
-/// Returns true if PID 1 may or may not have got the call: the unit's next state shows it.
-bool is_lost_on_its_way(const Error& error)
-{
-    constexpr std::array codes = {ETIMEDOUT,    ECONNRESET, ENOTCONN,
-                                  ENOBUFS,      // the bus takes no more calls
-                                  EHOSTUNREACH, // systemd is not on the bus for a moment
-                                  ENXIO};
-    return std::find(codes.begin(), codes.end(), error.code) != codes.end();
 }
 
 } // namespace
@@ -491,7 +480,7 @@ void Supervisor::on_no_stop(const std::string& name, const Error& error)
     if (found == units_.end()) {
         log::warning(log::id::systemd_trouble, name + " was not stopped: " + error.context,
                      {{log::field::unit, name}});
-    } else if (is_lost_on_its_way(error)) {
+    } else if (systemd::is_lost_on_its_way(error)) {
         found->second.state.reset();
         manager_->refresh(name);
     } else {
@@ -757,7 +746,7 @@ void Supervisor::act(const std::string& name, BoundUnit& unit, Action action)
         }
         log::warning(log::id::start_failed, name + " was not started: " + job.error().context,
                      {{log::field::unit, name}});
-        if (is_lost_on_its_way(job.error()))
+        if (systemd::is_lost_on_its_way(job.error()))
             found->second.state.reset();
         else
             found->second.coming_result = "refused";

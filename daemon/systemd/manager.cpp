@@ -4,6 +4,7 @@
 #include "core/base/text.hpp"
 
 #include <algorithm>
+#include <array>
 #include <cerrno>
 #include <cstring>
 #include <unistd.h>
@@ -173,6 +174,15 @@ void append_group(sd_bus_message* message, const Anchor& anchor)
 
 } // namespace
 
+bool is_lost_on_its_way(const Error& error)
+{
+    constexpr std::array codes = {ETIMEDOUT,    ECONNRESET, ENOTCONN,
+                                  ENOBUFS,      // the bus takes no more calls
+                                  EHOSTUNREACH, // systemd is not on the bus for a moment
+                                  ENXIO};
+    return std::find(codes.begin(), codes.end(), error.code) != codes.end();
+}
+
 Result<std::unique_ptr<Manager>> Manager::create(sd_event* event, Events events,
                                                  Addresses addresses)
 {
@@ -231,7 +241,7 @@ void Manager::connect_to_bus()
         connect_directly();
         return;
     }
-    // a bus that hangs up again and again must not keep rdmad from PID 1
+    // a bus that hangs up again and again before it says hello must not keep rdmad from PID 1
     if (!impatience_.is_armed())
         impatience_.arm(access(addresses_.bus.c_str(), F_OK) == 0 ? patience : 0s);
 }

@@ -27,7 +27,7 @@ public:
         /// Called after each connect: earlier requests may have got no reply.
         std::function<void()> on_connected;
         std::function<void(const std::string& unit, const UnitState&)> on_unit;
-        /// Called when a job of a watched unit has ended.
+        /// Called when a job of a watched unit, or of an rdma-port-ready@.target, has ended.
         std::function<void(const std::string& unit, uint32_t job, const std::string& result)>
             on_job;
         /// Called when a job of an anchor or a keeper ended that this connection did not request.

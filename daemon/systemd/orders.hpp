@@ -9,6 +9,9 @@
 
 namespace rdmad::systemd {
 
+/// Returns true if PID 1 may or may not have got a request: what it does next shows that.
+[[nodiscard]] bool is_lost_on_its_way(const Error& error);
+
 /// The requests to PID 1. The Manager sends them over the bus; a test inspects them.
 class Orders {
 public:

@@ -31,7 +31,7 @@ Cause cause_of(const std::vector<UdevEvent>& events, const Place& place = adapte
 {
     Evidence evidence;
     for (const auto& event : events)
-        add(evidence, event, place);
+        add(evidence, event, place, 0);
     return classify(evidence, place, 0);
 }
 
@@ -66,7 +66,7 @@ TEST_CASE("devlink tells of recoveries and reloads", "[evidence]")
         for (const auto news : all)
             add(evidence, news, told);
         for (const auto& event : events)
-            add(evidence, event, adapter);
+            add(evidence, event, adapter, 0);
         return classify(evidence, adapter, went);
     };
     CHECK(cause_after({News::reloaded}, told - 10 * second) == Cause::driver_reload);
@@ -143,14 +143,15 @@ TEST_CASE("what a device does not hang on says nothing of it", "[evidence]")
     for (const auto* path : {"/sys/devices/pci0000:00/0000:00:10.0/0000:01:00.1",
                              "/sys/devices/pci0000:00/0000:00:10.0/0000:01:00",
                              "/sys/devices/pci0000:00/0000:00:10", adapter.syspath.c_str(), ""})
-        CHECK_FALSE(add(evidence, event("pci", "remove", path), adapter));
-    CHECK_FALSE(add(evidence, event("pci", "bind", card), adapter));
-    CHECK_FALSE(add(evidence, event("pci", "change", card), adapter));
-    CHECK_FALSE(add(evidence, error("SOMETHING"), adapter));
+        CHECK_FALSE(add(evidence, event("pci", "remove", path), adapter, 0));
+    CHECK_FALSE(add(evidence, event("pci", "bind", card), adapter, 0));
+    CHECK_FALSE(add(evidence, event("pci", "change", card), adapter, 0));
+    CHECK_FALSE(add(evidence, error("SOMETHING"), adapter, 0));
     CHECK_FALSE(
-        add(evidence, event("drivers", "remove", "/sys/bus/pci/drivers/mlx4_core"), adapter));
-    CHECK_FALSE(add(evidence, event("drivers", "add", "/sys/bus/pci/drivers/mlx5_core"), adapter));
-    CHECK_FALSE(add(evidence, event("infiniband", "remove", card), adapter));
+        add(evidence, event("drivers", "remove", "/sys/bus/pci/drivers/mlx4_core"), adapter, 0));
+    CHECK_FALSE(
+        add(evidence, event("drivers", "add", "/sys/bus/pci/drivers/mlx5_core"), adapter, 0));
+    CHECK_FALSE(add(evidence, event("infiniband", "remove", card), adapter, 0));
     CHECK(evidence == Evidence());
 }
 

@@ -171,13 +171,29 @@ TEST_CASE("a recovery whose end is not told does not go on for ever", "[life]")
     story.plug();
     story.wait(10);
     story.happen(Event{.kind = Kind::recovery, .flag = true});
-    story.wait(89);
+    story.wait(119);
     CHECK_FALSE(is_ready(story.life));
     story.wait(1);
     CHECK(is_ready(story.life));
     CHECK_FALSE(story.life.is_degraded);
     story.unplug();
     CHECK(story.life.cause == Cause::unknown);
+}
+
+TEST_CASE("a recovery has its time, though the device settled for long before it", "[life]")
+{
+    Story story;
+    story.happen(Kind::appeared);
+    story.happen(Kind::named);
+    story.wait(85);
+    story.happen(Event{.kind = Kind::recovery, .flag = true});
+    story.wait(119);
+    CHECK(story.life.is_recovering);
+    // it is told once more
+    story.happen(Event{.kind = Kind::recovery, .flag = true});
+    story.wait(1);
+    CHECK_FALSE(story.life.is_recovering);
+    CHECK(story.life.is_degraded);
 }
 
 TEST_CASE("what an administrator has prepared is not expected back", "[life]")

@@ -182,7 +182,8 @@ std::string wrong(const Ghost& ghost, const Life& life)
     const bool is_waiting = is_usable && ghost.is_named && !is_fit;
     if (life.is_degraded && (!is_waiting || ghost.begun + settings.deadline > ghost.now))
         return "degraded too early";
-    if (is_waiting && ghost.changed + settings.deadline <= ghost.now && !life.is_degraded)
+    const auto longest = ghost.is_recovering ? settings.grace_recovery : settings.deadline;
+    if (is_waiting && ghost.changed + longest <= ghost.now && !life.is_degraded)
         return "not degraded";
     const bool is_leaving = ghost.is_present && ghost.is_removing;
     if (life.is_blocked != (is_leaving && ghost.left + settings.blocked_after <= ghost.now))
@@ -190,6 +191,17 @@ std::string wrong(const Ghost& ghost, const Life& life)
     if (!ghost.is_present && life.state == State::ready)
         return "a state of one that is there";
     return {};
+}
+
+/// A recovery ends after two minutes, be that told or not: by when it began at the latest, and not
+/// before that much has passed since the device settles.
+void end_recovery(Ghost& ghost, bool is_recovering)
+{
+    const bool is_usable = ghost.is_present && !ghost.is_removing && !ghost.is_drained;
+    const bool may_end = ghost.begun + settings.grace_recovery <= ghost.now;
+    const bool must_end = ghost.changed + settings.grace_recovery <= ghost.now;
+    if (is_usable && ghost.is_named && (must_end || (may_end && !is_recovering)))
+        ghost.is_recovering = false;
 }
 
 struct World {
@@ -210,9 +222,7 @@ World after(const World& world, const Letter& letter)
                     .life;
     if (!may_start(world.life) && may_start(next.life))
         next.ghost.waves++;
-    // its end may never be told
-    if (!next.life.is_recovering && next.ghost.begun + settings.deadline <= next.ghost.now)
-        next.ghost.is_recovering = false;
+    end_recovery(next.ghost, next.life.is_recovering);
     return next;
 }
 

@@ -620,6 +620,25 @@ TEST_CASE("an order gets the number of its job, or why there is none", "[manager
                                "kept.slice failed: PID 1 refuses"});
 }
 
+TEST_CASE("the end of a readiness target's job is told, though nobody watches it", "[manager]")
+{
+    Bench bench;
+    auto& pid1 = bench.connect_directly();
+    pid1.tell_job_removed(20, "rdma-port-ready@0002c90300000a01.target", "canceled");
+    pid1.tell_job_removed(21, "other.target", "canceled");
+    bench.settle();
+    CHECK(bench.take() == List{"job 20 of rdma-port-ready@0002c90300000a01.target canceled"});
+    // nor twice
+    bench.manager->watch("rdma-port-ready@0002c90300000a01.target");
+    bench.settle();
+    bench.take();
+    pid1.tell_job_removed(22, "rdma-port-ready@0002c90300000a01.target", "done");
+    bench.settle();
+    const auto told = bench.take();
+    CHECK(std::count(told.begin(), told.end(),
+                     "job 22 of rdma-port-ready@0002c90300000a01.target done") == 1);
+}
+
 TEST_CASE("an anchor is done when its own job is", "[manager]")
 {
     Bench bench;

@@ -162,6 +162,27 @@ TEST_CASE("a target that was not reached, or not for long, is asked for again", 
         bench.readiness->on_job(target, 18, "canceled");
         CHECK(bench.settle({{opa, "1 /sys/devices/uverbs1"}}).empty());
     }
+    SECTION("also after a restart of rdmad, when systemd is likely to be behind")
+    {
+        bench.begin();
+        CHECK(bench.settle({{opa, node}}).empty());
+        bench.readiness->on_job(target, 18, "done");
+        CHECK(bench.settle({{opa, node}}) == start);
+    }
+    SECTION("also if the request got lost")
+    {
+        bench.pid1.job = fail(ETIMEDOUT, "PID 1");
+        const ReadyPorts next = {{opa, "1 /sys/devices/uverbs1"}};
+        for (int i = 0; i < 4; i++) {
+            CHECK(bench.settle(next) == start);
+            CHECK(bench.readiness->has_due() == (i < 3));
+        }
+        CHECK(bench.settle(next).empty());
+        // but not if it was refused
+        bench.pid1.job = fail(EPERM, "PID 1");
+        CHECK(bench.settle({{opa, node}}) == start);
+        CHECK_FALSE(bench.readiness->has_due());
+    }
     SECTION("once systemd is there")
     {
         bench.readiness->on_job(target, 17, "canceled");
@@ -210,7 +231,7 @@ TEST_CASE("what systemd refused, or was not there for, is asked for when it is b
     bench.pid1.is_there = false;
     CHECK(bench.settle({{opa, node}}).empty());
     bench.pid1.is_there = true;
-    bench.pid1.job = fail(ECONNRESET, "no");
+    bench.pid1.job = fail(EPERM, "no");
     CHECK(bench.settle({{opa, node}}).size() == 1);
     CHECK(bench.settle({{opa, node}}).empty());
     bench.pid1.job = 17U;
