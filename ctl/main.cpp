@@ -18,7 +18,8 @@ namespace {
 
 constexpr char exit_codes[] =
     "Exit codes: 0 fine, 1 failed, 2 wrong usage; status UNIT: 3 not active;\n"
-    "prepare: 4 inhibited, 5 in use; inhibit: that of COMMAND, 125 if it was not run.\n"
+    "prepare: 4 inhibited, 5 not safe to remove; inhibit: that of COMMAND,\n"
+    "125 not inhibited, 126 or 127 COMMAND cannot be run.\n"
     "See rdmactl(1).";
 
 using Verb = std::function<Answer<int>()>;
@@ -91,7 +92,7 @@ void add_unbind(CLI::App& app, CommandLine& line)
             return line.is_all ? ctl::unbind_all(line.common) : ctl::unbind(line.common, line.unit);
         });
     unbind->add_option("UNIT", line.unit, "The unit; .service may be left out")->option_text(" ");
-    unbind->add_flag("--all", line.is_all, "All units, whether rdmad runs or not");
+    unbind->add_flag("--all", line.is_all, "Delete all files that bind wrote");
 }
 
 const std::map<std::string, WaitGoal> goals = {{"ready", WaitGoal::ready},
