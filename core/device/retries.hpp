@@ -14,12 +14,15 @@ constexpr int max_renames = 5;
 /// the one before.
 class Retries {
 public:
-    explicit Retries(std::chrono::milliseconds first_wait) : wait_(first_wait) {}
+    explicit Retries(std::chrono::milliseconds first_wait, int most = 8)
+        : wait_(first_wait), most_(most)
+    {
+    }
 
     /// Waits before each try but the first. Returns false after the last one.
     bool next()
     {
-        if (asked_ == most)
+        if (asked_ == most_)
             return false;
         if (asked_++ > 0) {
             std::this_thread::sleep_for(wait_);
@@ -29,8 +32,8 @@ public:
     }
 
 private:
-    static constexpr int most = 8;
     std::chrono::milliseconds wait_;
+    int most_;
     int asked_ = 0;
 };
 

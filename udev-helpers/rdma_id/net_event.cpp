@@ -14,7 +14,6 @@
 #include <algorithm>
 #include <chrono>
 #include <set>
-#include <thread>
 
 namespace rdmad::rdma_id {
 
@@ -117,13 +116,13 @@ bool has_present_guids(const sysfs::Directory& root, const DeviceInfo& info,
 Result<std::optional<Snapshot>> take_present_snapshot(const Context& context, uint32_t index,
                                                       const std::string& changed)
 {
-    constexpr int steps = 8;
-    for (int i = 0;; i++) {
-        auto now = take_snapshot(context.client, context.root, index);
-        if (!now || !*now || i == steps || has_present_guids(context.root, (*now)->info, changed))
-            return now;
-        std::this_thread::sleep_for(std::chrono::milliseconds(8 << i));
+    Result<std::optional<Snapshot>> now;
+    for (Retries retries(std::chrono::milliseconds(8), 9); retries.next();) {
+        now = take_snapshot(context.client, context.root, index);
+        if (!now || !*now || has_present_guids(context.root, (*now)->info, changed))
+            break;
     }
+    return now;
 }
 
 /// An event of a network device that has RDMA devices beside it.
