@@ -220,6 +220,13 @@ TEST_CASE("a GID that the kernel is replacing is waited for", "[events]")
         record("+infiniband:mixed", "0202c9fffe000a02");
         CHECK(has_line(bench.device_event(naming_off), back));
     }
+    SECTION("but not while the port has it")
+    {
+        come_back();
+        record("c231:192", "0202c9fffe000a02");
+        CHECK(has_line(bench.node_event(naming_off), back));
+        CHECK_FALSE(hook.has_run());
+    }
     SECTION("but not if the port never had it")
     {
         record("c231:192", "0000000000000000");

@@ -384,6 +384,15 @@ TEST_CASE("an SRP port is made anew for the next appearance of its device", "[ke
     CHECK(bench.restore({3, 5}, 5) == "failed");
 }
 
+TEST_CASE("an SRP port that was seen with a device is of no other that is there", "[keepers]")
+{
+    SrptBench bench;
+    CHECK(bench.restore({4}, 4) == "up");
+    // the next appearance, before it has its GID
+    CHECK(bench.restore({5}, 9) == "waiting");
+    CHECK(bench.restore({5}, 5) == "failed");
+}
+
 TEST_CASE("an SRP port is left alone with the device that it was made for", "[keepers]")
 {
     SrptBench bench;
