@@ -3,6 +3,7 @@
 
 #include <cstdint>
 #include <ctime>
+#include <functional>
 
 namespace rdmad {
 
@@ -14,5 +15,7 @@ namespace rdmad {
     return static_cast<uint64_t>(time.tv_sec) * 1'000'000 +
            static_cast<uint64_t>(time.tv_nsec) / 1000;
 }
+
+using Clock = std::function<uint64_t(clockid_t)>; ///< now_usec(), except in tests
 
 } // namespace rdmad

@@ -20,6 +20,7 @@ namespace {
 using namespace std::chrono_literals;
 
 constexpr auto poll_interval = 1s;
+constexpr auto silent_interval = 10s; ///< of looks at ports for which nobody waits
 // the kernel changes GIDs after it has reported the network device (roce_gid_mgmt.c), mostly before
 // the first look; the last look comes a whole interval after the report
 constexpr int looks_after_change = 2;
@@ -140,6 +141,7 @@ Result<void> Daemon::add_sources()
     auto udev = EventSource::io(event_, udev_.fd(), priority::udev, [this] { on_udev(); });
     auto work = EventSource::deferred(event_, priority::work, [this] { settle(); });
     auto poll_timer = EventSource::timer(event_, [this] { poll(); });
+    auto silent_timer = EventSource::timer(event_, [this] { look_at_silent(); });
     auto lives_timer = EventSource::timer(event_, [this] {
         lives_.pass_time();
         settle();
@@ -157,14 +159,15 @@ Result<void> Daemon::add_sources()
         supervisor_.write_again();
         settle();
     });
-    for (auto* source :
-         {&udev, &work, &poll_timer, &lives_timer, &holders_timer, &preparations_timer,
-          &recovery_timer, &guard_timer, &refresh_timer, &write_timer, &exit_timer})
+    for (auto* source : {&udev, &work, &poll_timer, &silent_timer, &lives_timer, &holders_timer,
+                         &preparations_timer, &recovery_timer, &guard_timer, &refresh_timer,
+                         &write_timer, &exit_timer})
         if (!*source)
             return tl::unexpected<Error>(std::move(*source).error());
     udev_source_ = std::move(*udev);
     work_ = std::move(*work);
     poll_ = std::move(*poll_timer);
+    silent_timer_ = std::move(*silent_timer);
     lives_timer_ = std::move(*lives_timer);
     holders_timer_ = std::move(*holders_timer);
     preparations_timer_ = std::move(*preparations_timer);
@@ -499,26 +502,44 @@ std::set<uint32_t> Daemon::awaited() const
     return indexes;
 }
 
-/// Looks at all ports, at most once a second, however often clients ask, and not for more than a
-/// tenth of the time: a driver may be slow to answer.
-void Daemon::look_at_ports()
+/// Returns the pause until the next such look: that one, or a longer one, so that no more than a
+/// tenth of the time goes by with looks. A driver may be slow to answer.
+std::chrono::microseconds Daemon::look_at(const std::set<uint32_t>& indexes,
+                                          std::chrono::microseconds pause)
 {
     const auto begin = std::chrono::steady_clock::now();
-    if (begin < next_look_at_ports_)
-        return;
-    std::vector<uint32_t> indexes;
-    for (const auto& [index, device] : inventory_.devices())
-        indexes.push_back(index);
     for (const auto index : indexes)
         refresh(index);
-    const auto end = std::chrono::steady_clock::now();
-    next_look_at_ports_ =
-        end + std::max<std::chrono::steady_clock::duration>(poll_interval, 10 * (end - begin));
+    const auto taken = std::chrono::steady_clock::now() - begin;
+    return std::max(pause, std::chrono::duration_cast<std::chrono::microseconds>(10 * taken));
+}
+
+/// Looks at all ports, at most once a second, however often clients ask.
+void Daemon::look_at_ports()
+{
+    if (std::chrono::steady_clock::now() < next_look_at_ports_)
+        return;
+    std::set<uint32_t> indexes;
+    for (const auto& [index, device] : inventory_.devices())
+        indexes.insert(index);
+    const auto pause = look_at(indexes, poll_interval);
+    next_look_at_ports_ = std::chrono::steady_clock::now() + pause;
+}
+
+/// Looks at the ports that become active without an event: a subnet manager may come late.
+void Daemon::look_at_silent()
+{
+    silent_timer_.arm(look_at(with_silent_port(inventory_.devices()), silent_interval));
+    plan_polling();
 }
 
 /// Arms the poll timer while somebody waits: the kernel does not report that a port is active.
 void Daemon::plan_polling()
 {
+    if (with_silent_port(inventory_.devices()).empty())
+        silent_timer_.disarm();
+    else if (!silent_timer_.is_armed())
+        silent_timer_.arm(silent_interval);
     const bool is_needed = is_resync_due_ || looks_due_ > 0 || supervisor_.has_failed() ||
                            readiness_.has_due() || api_.wants_port_states() || !awaited().empty();
     if (!is_needed)

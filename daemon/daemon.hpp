@@ -54,7 +54,10 @@ private:
     void poll();
     void reconcile();
     [[nodiscard]] std::set<uint32_t> awaited() const;
+    std::chrono::microseconds look_at(const std::set<uint32_t>& indexes,
+                                      std::chrono::microseconds pause);
     void look_at_ports();
+    void look_at_silent();
     void plan_polling();
     void plan_lives();
     void plan_preparations();
@@ -102,6 +105,7 @@ private:
     EventSource udev_source_;
     EventSource work_;
     EventSource poll_;
+    EventSource silent_timer_;
     EventSource lives_timer_;
     EventSource holders_timer_;
     EventSource preparations_timer_;

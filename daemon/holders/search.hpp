@@ -14,8 +14,6 @@ class HolderSearch {
 public:
     using OnFound = std::function<void(const Result<std::vector<Holder>>&)>;
 
-    using Clock = std::function<uint64_t(clockid_t)>; ///< microseconds
-
     /// Takes the record, /run/rdmad/holders.
     explicit HolderSearch(std::string record, Clock clock = now_usec);
 

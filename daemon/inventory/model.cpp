@@ -34,4 +34,14 @@ bool is_called(const Device& device, const std::string& name)
                                 [&](const Port& port) { return port.guid == *guid; }));
 }
 
+std::set<uint32_t> with_silent_port(const std::map<uint32_t, Device>& devices)
+{
+    const auto is_silent = [](const Port& port) { return port.is_silent(); };
+    std::set<uint32_t> indexes;
+    for (const auto& [index, device] : devices)
+        if (std::any_of(device.ports.begin(), device.ports.end(), is_silent))
+            indexes.insert(index);
+    return indexes;
+}
+
 } // namespace rdmad

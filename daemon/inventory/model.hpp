@@ -4,6 +4,7 @@
 #include "core/naming/link_type.hpp"
 
 #include <cstdint>
+#include <map>
 #include <optional>
 #include <set>
 #include <string>
@@ -40,6 +41,13 @@ struct Port {
         return state == "active" && has_address;
     }
 
+    /// Returns true if a subnet manager has yet to make it active: the kernel does not report when
+    /// that happens, except by the network device of IPoIB.
+    [[nodiscard]] bool is_silent() const
+    {
+        return naming::is_managed(link_type) && !is_ready();
+    }
+
     friend bool operator==(const Port&, const Port&) = default;
 };
 
@@ -67,6 +75,9 @@ struct Device {
 
 /// Returns true if that is its name, its node GUID, or the GUID of a port, as a person may call it.
 [[nodiscard]] bool is_called(const Device& device, const std::string& name);
+
+/// Returns those, by index, of which a port may become active without an event.
+[[nodiscard]] std::set<uint32_t> with_silent_port(const std::map<uint32_t, Device>& devices);
 
 /// A change of a device, which is as it is now; if it went, as it was.
 struct DeviceChange {

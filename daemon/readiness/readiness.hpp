@@ -27,8 +27,6 @@ using ReadyPorts = std::map<std::string, std::string>;
 /// request: if not, the next rdmad repeats it.
 class Readiness {
 public:
-    using Clock = std::function<uint64_t(clockid_t)>; ///< microseconds
-
     /// Takes the directory, /run/rdmad/ready.
     explicit Readiness(std::string directory, Clock clock = now_usec)
         : directory_(std::move(directory)), clock_(std::move(clock))

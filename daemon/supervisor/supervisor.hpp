@@ -68,8 +68,6 @@ public:
         std::function<void()> on_work;
     };
 
-    using Clock = std::function<uint64_t(clockid_t)>; ///< microseconds
-
     Supervisor(const Inventory& inventory, const Bindings& bindings, config::Facts host,
                Paths paths, Events events, Clock clock = now_usec);
 

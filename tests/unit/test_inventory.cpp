@@ -3,6 +3,7 @@
 #include "tests/support/captured_sysfs.hpp"
 #include "tests/support/must.hpp"
 #include "tests/support/replay_transport.hpp"
+#include "tests/support/sample_device.hpp"
 
 #include <cerrno>
 
@@ -619,6 +620,22 @@ TEST_CASE("a device is asked for again until the kernel answers", "[inventory]")
     CHECK(bench.inventory.refresh(0));
     CHECK(bench.inventory.unanswered().empty());
     CHECK(bench.inventory.devices().empty());
+}
+
+TEST_CASE("a port that no subnet manager has made active may become so without an event",
+          "[inventory]")
+{
+    using naming::LinkType;
+    std::map<uint32_t, Device> devices = {{1, sample_device()}, {2, sample_device()}};
+    // RoCE: rtnetlink reports it
+    CHECK(with_silent_port(devices).empty());
+    auto& port = devices[2].ports[GENERATE(0, 1)];
+    port.link_type = GENERATE(LinkType::infiniband, LinkType::opa);
+    port.has_address = true;
+    port.state = GENERATE("init", "");
+    CHECK(with_silent_port(devices) == std::set<uint32_t>{2});
+    port.state = "active";
+    CHECK(with_silent_port(devices).empty());
 }
 
 TEST_CASE("of several errors the first is told", "[inventory]")

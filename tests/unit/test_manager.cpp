@@ -16,7 +16,7 @@ using systemd::Manager;
 using systemd::UnitState;
 using namespace std::chrono_literals;
 using namespace std::string_literals;
-using Clock = std::chrono::steady_clock;
+using SteadyClock = std::chrono::steady_clock;
 
 namespace {
 
@@ -94,9 +94,9 @@ struct Bench {
     template <typename Condition>
     void wait_for(Condition is_met)
     {
-        const auto deadline = Clock::now() + 30s;
+        const auto deadline = SteadyClock::now() + 30s;
         while (!is_met()) {
-            REQUIRE(Clock::now() < deadline);
+            REQUIRE(SteadyClock::now() < deadline);
             REQUIRE(sd_event_run(event.get(), 100'000) >= 0);
         }
     }
@@ -520,7 +520,7 @@ TEST_CASE("a state that PID 1 cannot tell is asked for again, less and less ofte
     auto& pid1 = bench.connect_directly();
     const auto asked_at = [&](int64_t times) {
         bench.wait_for([&] { return pid1.count("GetAll a.service") == times; });
-        return Clock::now();
+        return SteadyClock::now();
     };
     pid1.units["a.service"] = active("a.service");
     pid1.refused["GetAll a.service"] = no_reply;

@@ -121,6 +121,22 @@ def a_network_device_that_comes_up_makes_its_port_ready(suite):
 
 
 @on('trixie')
+def a_port_that_becomes_active_late_is_seen_without_an_event(suite):
+    """As with a subnet manager that comes after the deadline of settling; nobody asks rdmad to look."""
+    with lab(suite) as l:
+        l.vm.put('[Lifecycle]\nFlapLimit=0\nReadyTimeoutSec=2\n', '/etc/rdmad/rdmad.conf')
+        l.plug(1, ADAPTER + ' state=init')
+        l.stays('without a subnet manager', lambda: l.show(TARGET, 'ActiveState'), 'inactive', 5)
+        l.expect_true('the device is degraded', 'none of its ports can be used' in l.journal(), l.journal())
+        l.mock(f'port {l.in_slot(1)[0]} 1 state=active')
+        active = float(l.run('cut -d" " -f1 /proc/uptime'))
+        l.until_active(TARGET)
+        late = _microseconds(l, TARGET, 'ActiveEnterTimestamp') / 1e6 - active
+        l.expect_true('not much later than the next look', late < 20, late)
+        return [f'{late:.1f} s from the active port to readiness']
+
+
+@on('trixie')
 def a_boot_does_not_wait_for_an_adapter_that_comes_late(suite):
     """A real boot, through the distribution's own initrd."""
     files = {'/etc/systemd/system/app.service': UNIT, f'/etc/systemd/system/{TARGET}.wants/app.service': '-> ../app.service',
