@@ -487,8 +487,7 @@ void Daemon::poll()
         is_readiness_due_ = true;
         work_.arm_now();
     }
-    for (const auto index : awaited())
-        refresh(index);
+    poll_.arm(look_at(awaited(), poll_interval));
     plan_polling();
 }
 
@@ -502,8 +501,8 @@ std::set<uint32_t> Daemon::awaited() const
     return indexes;
 }
 
-/// Returns the pause until the next such look: that one, or a longer one, so that no more than a
-/// tenth of the time goes by with looks. A driver may be slow to answer.
+/// Looks at these devices. Returns the time until the next such look, at least pause, so that looks
+/// take no more than a tenth of the time: a driver may be slow to answer.
 std::chrono::microseconds Daemon::look_at(const std::set<uint32_t>& indexes,
                                           std::chrono::microseconds pause)
 {
@@ -533,7 +532,8 @@ void Daemon::look_at_silent()
     plan_polling();
 }
 
-/// Arms the poll timer while somebody waits: the kernel does not report that a port is active.
+/// Arms the timers of looks, one while somebody waits, one while a port is silent: the kernel does
+/// not report that a port is active.
 void Daemon::plan_polling()
 {
     if (with_silent_port(inventory_.devices()).empty())
