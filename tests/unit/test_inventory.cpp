@@ -629,7 +629,7 @@ TEST_CASE("a port that no subnet manager has made active may become so without a
     std::map<uint32_t, Device> devices = {{1, sample_device()}, {2, sample_device()}};
     // RoCE: rtnetlink reports it
     CHECK(with_silent_port(devices).empty());
-    auto& port = devices[2].ports[GENERATE(0, 1)];
+    auto& port = devices[2].ports[GENERATE(size_t{0}, size_t{1})];
     port.link_type = GENERATE(LinkType::infiniband, LinkType::opa);
     port.has_address = true;
     port.state = GENERATE("init", "");
