@@ -223,7 +223,8 @@ def whatever_happens_just_those_services_run_whose_device_is_there_and_that_nobo
         for service in world.services():
             l.counted(f's{service}', '/bin/sleep 2' if service % 5 == 0 else '')
             world.write(service)
-        l.run(f'ip link add net0 type dummy; ip link set net0 up address {MACS[0]}')
+        # made with its address: else udev gives it one (MACAddressPolicy=), maybe after us
+        l.run(f'ip link add net0 address {MACS[0]} type dummy; ip link set net0 up')
         for i, mac in enumerate(MACS):
             l.counted(f'roce{i}')
             l.bind(f'roce{i}', f'PortGUID={eui64(mac)}', f'Unit=roce{i}.service')
