@@ -148,17 +148,14 @@ void Recovery::begin()
 void Recovery::end(const Task& ended, const Result<std::string>& text)
 {
     const Task task = ended;
-    Result<Report> report;
-    if (text)
-        report = parse_report(*text);
-    else if (text.error().code != ENOENT) // by the unit's conditions there is nothing to do
-        report = tl::unexpected<Error>(text.error());
-    // systemd does not start a service that runs: it may be at the order of a rdmad that was killed
+    auto report = text ? parse_report(*text) : tl::unexpected<Error>(text.error());
+    // systemd does not start a service that runs: it may be at the order of a rdmad that was
+    // killed, and have written its report before this order was given
     const bool is_of_another =
-        text ? report && report->order != last_order_ : report && events_.may_have_work();
+        text ? report && report->order != last_order_ : text.error().code == ENOENT;
     if (is_of_another && !std::exchange(tasks_.front().is_repeated, true))
         return begin();
-    if (is_of_another && (text || task.mode == Order::Mode::release))
+    if (is_of_another)
         report = fail(EBADMSG, "no report is about this order");
     if (task.mode == Order::Mode::restore)
         has_failed_ = !report;

@@ -29,8 +29,7 @@ public:
         return on_end_ != nullptr;
     }
     /// Starts the service, which must not run yet. Passes ENOTCONN, ECONNRESET: systemd is not
-    /// connected, or no longer; EIO: the service failed; ENOENT: it wrote nothing, or its
-    /// conditions failed.
+    /// connected, or no longer; EIO: the service failed; ENOENT: it wrote nothing.
     void begin(OnEnd on_end);
     /// Ends the errand with its job; result is JobRemoved's, org.freedesktop.systemd1(5).
     void on_job(const std::string& unit, uint32_t job, const std::string& result);
