@@ -37,16 +37,6 @@ void read_device(const sysfs::Directory& root, Fabric::Device& device)
         device.netdevs.insert(netdev);
 }
 
-void take_connections(uint32_t index, const std::vector<nldev::CmId>& ids, Fabric& fabric)
-{
-    for (const auto& id : ids) {
-        if (id.state == nldev::CmId::listening && id.source)
-            fabric.listening.emplace(*id.source, index);
-        else if (id.state != nldev::CmId::listening && id.kernel_user)
-            fabric.devices[index].users.insert(*id.kernel_user);
-    }
-}
-
 std::optional<IpAddress> address_of(const ifaddrs& interface)
 {
     if (!interface.ifa_addr || !(interface.ifa_flags & IFF_UP))
@@ -75,6 +65,18 @@ Result<std::multimap<IpAddress, std::string>> local_addresses(const sysfs::Direc
 }
 
 } // namespace
+
+void take_connections(uint32_t index, const std::vector<nldev::CmId>& ids, Fabric& fabric)
+{
+    for (const auto& id : ids) {
+        if (!id.kernel_user)
+            continue;
+        if (id.state != nldev::CmId::listening)
+            fabric.devices[index].users.insert(*id.kernel_user);
+        else if (id.source)
+            fabric.listening.emplace(*id.source, index);
+    }
+}
 
 std::optional<uint32_t> Fabric::device_with(const IpAddress& address) const
 {

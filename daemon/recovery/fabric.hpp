@@ -34,6 +34,10 @@ struct Fabric {
     [[nodiscard]] std::optional<uint32_t> device_with(const IpAddress& address) const;
 };
 
+/// Records which parts of the kernel wait for connections over the device, and which have some. A
+/// process that listens where a target should is no target.
+void take_connections(uint32_t index, const std::vector<nldev::CmId>& ids, Fabric& fabric);
+
 /// Reads all devices that are listed, and so not being removed. root: /sys
 [[nodiscard]] Result<Fabric> look_at_fabric(nldev::Client& client, const sysfs::Directory& root);
 

@@ -170,6 +170,23 @@ constexpr char told_port[] = "nvmet ports/1 at 192.0.2.1:4420 ";
 
 } // namespace
 
+TEST_CASE("a process that listens where a target should is no target", "[keepers]")
+{
+    const auto address = parse_socket_address("192.0.2.1:4420");
+    const nldev::CmId listener{.state = nldev::CmId::listening, .source = address, .pid = 7};
+    Fabric fabric;
+    take_connections(4, {listener}, fabric);
+    CHECK(fabric.listening.empty());
+    auto target = listener;
+    target.pid = {};
+    target.kernel_user = "nvmet_rdma";
+    auto connection = target;
+    connection.state = 7;
+    take_connections(4, {listener, target, connection}, fabric);
+    CHECK(fabric.listening == std::map<SocketAddress, uint32_t>{{*address, 4}});
+    CHECK(fabric.devices[4].users == std::set<std::string>{"nvmet_rdma"});
+}
+
 TEST_CASE("a port that nobody listens on is linked anew", "[keepers]")
 {
     Bench bench;
