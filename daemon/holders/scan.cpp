@@ -92,18 +92,24 @@ std::string owned(Ask ask)
     return name;
 }
 
+Bus connect_to(const char* address, bool is_bus)
+{
+    sd_bus* raw = nullptr;
+    if (sd_bus_new(&raw) < 0)
+        return nullptr;
+    Bus bus(raw);
+    // of a bus, anybody may send us a descriptor that takes minutes to close
+    const bool is_open = sd_bus_set_address(raw, address) >= 0 &&
+                         sd_bus_set_bus_client(raw, is_bus) >= 0 &&
+                         sd_bus_negotiate_fds(raw, 0) >= 0 && sd_bus_start(raw) >= 0;
+    return is_open ? std::move(bus) : nullptr;
+}
+
 Bus connect()
 {
-    sd_bus* bus = nullptr;
-    if (sd_bus_open_system(&bus) >= 0)
-        return Bus(bus);
+    auto bus = connect_to("unix:path=/run/dbus/system_bus_socket", true);
     // a boot without D-Bus: what systemctl speaks to then
-    if (sd_bus_new(&bus) < 0)
-        return nullptr;
-    Bus direct(bus);
-    const bool is_open =
-        sd_bus_set_address(bus, "unix:path=/run/systemd/private") >= 0 && sd_bus_start(bus) >= 0;
-    return is_open ? std::move(direct) : nullptr;
+    return bus ? std::move(bus) : connect_to("unix:path=/run/systemd/private", false);
 }
 
 template <typename... Arguments>

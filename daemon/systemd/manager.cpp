@@ -223,6 +223,9 @@ void Manager::connect_to_bus()
         code = sd_bus_set_address(raw, unix_address(addresses_.bus).c_str());
     if (code >= 0)
         code = sd_bus_set_bus_client(raw, 1);
+    // anybody may send us a signal, and a descriptor in it could take minutes to close
+    if (code >= 0)
+        code = sd_bus_negotiate_fds(raw, 0);
     if (code >= 0)
         code = sd_bus_set_watch_bind(raw, 1);
     if (code >= 0)

@@ -181,6 +181,13 @@ int64_t SocketPid1::connections() const
                          [](const systemd::Bus& peer) { return sd_bus_is_open(peer.get()) > 0; });
 }
 
+bool SocketPid1::can_pass_descriptors() const
+{
+    return std::any_of(peers_.begin(), peers_.end(), [](const systemd::Bus& peer) {
+        return sd_bus_can_send(peer.get(), 'h') > 0;
+    });
+}
+
 void SocketPid1::drop_connections()
 {
     kept_.clear();

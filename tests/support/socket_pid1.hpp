@@ -44,6 +44,8 @@ public:
     [[nodiscard]] int64_t count(const std::string& question) const;
     void answer_kept();
     [[nodiscard]] int64_t connections() const;
+    /// Returns true if some client takes descriptors in messages.
+    [[nodiscard]] bool can_pass_descriptors() const;
     /// As when PID 1 is executed anew.
     void drop_connections();
 

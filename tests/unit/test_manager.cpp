@@ -176,6 +176,15 @@ TEST_CASE("where there is a bus, PID 1 is connected to over that alone", "[manag
     CHECK(bench.direct->connections() == 0);
 }
 
+TEST_CASE("nobody on the bus can pass descriptors along", "[manager]")
+{
+    Bench bench;
+    // PID 1 could
+    CHECK(bench.connect_directly().can_pass_descriptors());
+    Bench with_bus;
+    CHECK_FALSE(with_bus.connect_to_bus().can_pass_descriptors());
+}
+
 TEST_CASE("a bus that hangs up again and again does not keep rdmad from PID 1", "[manager]")
 {
     Bench bench;
