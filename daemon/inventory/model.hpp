@@ -26,15 +26,22 @@ struct NodeRef {
 struct Port {
     uint32_t number = 0;
     naming::LinkType link_type = naming::LinkType::unknown;
-    std::optional<uint64_t> guid = {}; ///< the last that it had
-    bool has_guid = false;             ///< now: the kernel takes one away before it gives another
-    std::string state = {};            ///< "active"; empty: the kernel did not say
-    bool has_address = true;           ///< RoCE: the GID table has one; others need none
-    std::string netdev = {};           ///< without a GUID, the last that it had
-    uint32_t netdev_index = 0;         ///< of that; 0: there is none
+    /// The last that it had; of RoCE, while its network device was in our namespace.
+    std::optional<uint64_t> guid = {};
+    bool has_guid = false;     ///< now: the kernel takes one away before it gives another
+    std::string state = {};    ///< "active"; empty: the kernel did not say
+    bool has_address = true;   ///< RoCE: the GID table has one; others need none
+    std::string netdev = {};   ///< without a GUID, the last that it had
+    uint32_t netdev_index = 0; ///< of that; 0: there is none
     std::optional<NodeRef> umad = {};
     std::optional<NodeRef> issm = {};
 
+    /// Returns true if its network device is in another network namespace, where somebody else
+    /// chooses the MAC address that the GUID is made of.
+    [[nodiscard]] bool is_elsewhere() const
+    {
+        return link_type == naming::LinkType::roce && has_guid && netdev.empty();
+    }
     /// Returns true if traffic can flow.
     [[nodiscard]] bool is_ready() const
     {

@@ -406,7 +406,7 @@ TEST_CASE("a port without a GUID or network device of now is told with the last 
     CHECK(bench.device(0).ports[1] == kept);
     CHECK(bench.inventory.outdated().empty());
     bench.change_guid("fe80:0000:0000:0000:0002:c9ff:fe00:0b02");
-    CHECK(bench.device(0).ports[1].guid == UINT64_C(0x0002c9fffe000b02));
+    CHECK(bench.device(0).ports[1].guid == before.guid);
     CHECK(bench.device(0).ports[1].netdev == "");
 }
 
@@ -461,6 +461,25 @@ TEST_CASE("a network device that went into another network namespace makes a rec
     bench.inventory.handle(recorded(event("change", "uverbs0", 0), all_guids, ""));
     bench.inventory.handle(recorded(of_device("change", "mixed", 0), all_guids, "- -"));
     CHECK(bench.inventory.outdated().empty());
+}
+
+TEST_CASE("a container does not choose the GUID of a port that the host knows", "[inventory]")
+{
+    RecordedBench bench;
+    const auto before = bench.device(0).ports[1];
+    bench.kernel.hide_netdev(0, 2);
+    bench.change_guid("fe80:0000:0000:0000:0002:c9ff:fe00:0b02");
+    CHECK(bench.device(0).ports[1].guid == before.guid);
+    CHECK(bench.device(0).ports[1].is_elsewhere());
+    bench.inventory.handle(recorded(event("change", "umad1", 0, 2), "0002c9fffe000b02", ""));
+    CHECK(bench.inventory.outdated() == Outdated{{0, {"mixed", "uverbs0"}}});
+
+    // one that the host has not seen without it has none
+    Bench late;
+    late.kernel.hide_netdev(0, 2);
+    late.inventory.handle(event("add", "uverbs0", 0));
+    CHECK_FALSE(late.device(0).ports[1].guid);
+    CHECK(late.inventory.lacks_netdev());
 }
 
 TEST_CASE("what is gone or being renamed is not outdated", "[inventory]")
