@@ -310,8 +310,9 @@ KernelEvents::Callbacks Daemon::kernel_callbacks()
     return {.on_device = [this](uint32_t index) { refresh(index); },
             .on_netdev =
                 [this] {
-                    next_look_at_ports_ = {};
+                    // a container may have them come as fast as it likes
                     look_at_ports();
+                    on_links(std::nullopt);
                 },
             .on_links = [this](const auto& links) { on_links(links); },
             .on_devlink = [this](const auto& notice) { lives_.on_devlink(notice); },
