@@ -12,7 +12,7 @@ def _add(lab, name):
 def _add_roce(lab):
     """Two RoCE devices, of which the first has the lower index; returns the GUID of the second."""
     for number, name in enumerate(('first', 'second')):
-        lab.run(f'ip link add net{number} type dummy; ip link set net{number} up address 02:00:00:00:00:0{number}')
+        lab.run(f'ip link add net{number} address 02:00:00:00:00:0{number} type dummy; ip link set net{number} up')
         lab.mock(f'add name={name} proto=roce netdev=net{number}')
     lab.settle()
     return lab.port_guid('second')
@@ -135,7 +135,7 @@ def a_roce_port_whose_network_device_is_in_a_container_has_no_links(suite):
 def of_a_device_with_two_ports_only_the_one_in_a_container_has_no_links(suite):
     with lab(suite) as l:
         for number in range(2):
-            l.run(f'ip link add net{number} type dummy; ip link set net{number} up address 02:00:00:00:00:0{number}')
+            l.run(f'ip link add net{number} address 02:00:00:00:00:0{number} type dummy; ip link set net{number} up')
         l.run('modprobe -r ib_umad')
         l.mock('add name=both proto=roce ports=2 netdev=net0:net1')
         l.settle()

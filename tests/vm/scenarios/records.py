@@ -27,7 +27,7 @@ def a_port_guid_that_changes_leaves_no_claim_behind(suite):
 def two_roce_ports_that_swap_their_mac_addresses_swap_links_and_units(suite):
     with lab(suite) as l:
         for number, name in enumerate(('one', 'two')):
-            l.run(f'ip link add net{number} type dummy; ip link set net{number} up address 02:00:00:00:00:0{number}')
+            l.run(f'ip link add net{number} address 02:00:00:00:00:0{number} type dummy; ip link set net{number} up')
             l.mock(f'add name={name} proto=roce netdev=net{number}')
         l.settle()
         guids = {name: l.port_guid(name) for name in ('one', 'two')}
