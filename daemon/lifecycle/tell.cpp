@@ -93,7 +93,7 @@ void tell(const History& history, const Change& change)
                            history.name + " had gone for another reason: " + why(life), fields);
     case Change::Kind::degraded:
         return log::warning(log::id::device_degraded,
-                            history.name + " is not ready: none of its ports can be used", fields);
+                            history.name + " is degraded: none of its ports can be used", fields);
     case Change::Kind::blocked:
         return log::warning(log::id::device_blocked,
                             history.name + " cannot be removed: it is in use", fields);
