@@ -311,8 +311,8 @@ KernelEvents::Callbacks Daemon::kernel_callbacks()
             .on_netdev =
                 [this] {
                     // a container may have them come as fast as it likes
-                    look_at_ports();
-                    on_links(std::nullopt);
+                    if (std::exchange(looks_due_, looks_after_change) == 0)
+                        poll_.arm(poll_interval);
                 },
             .on_links = [this](const auto& links) { on_links(links); },
             .on_devlink = [this](const auto& notice) { lives_.on_devlink(notice); },

@@ -36,15 +36,16 @@ Port port_of(const PortInfo& known, const sysfs::RdmaDevice& opened)
 }
 
 /// Keeps the GUID of a port that has none at the moment, as it gets another one, or goes: what
-/// lives with it does so until that is known. And of one that somebody else's address names now.
+/// lives with it does so until that is known. And of one that somebody else's address names now. The
+/// first look takes what is there: what was tied before rdmad was started stays tied.
 void keep_identity(Port& port, const std::vector<Port>& before)
 {
-    if (port.has_guid && !port.is_elsewhere())
-        return;
     const auto known = std::find_if(before.begin(), before.end(),
                                     [&](const Port& other) { return other.number == port.number; });
-    port.guid = known == before.end() ? std::nullopt : known->guid;
-    if (!port.guid || port.is_elsewhere() || !port.netdev.empty())
+    if ((port.has_guid && !port.is_elsewhere()) || known == before.end() || !known->guid)
+        return;
+    port.guid = known->guid;
+    if (port.is_elsewhere() || !port.netdev.empty())
         return;
     port.netdev = known->netdev;
     port.netdev_index = known->netdev_index;
@@ -317,13 +318,14 @@ Result<std::optional<Device>> Inventory::look_at(uint32_t index)
     if (!snapshot || !*snapshot)
         return missing(snapshot);
     auto device = device_of(**snapshot);
-    const auto known = devices_.find(index);
-    const Device before = known == devices_.end() ? Device() : known->second;
-    // one that hangs on nothing has its driver's name with ib_uverbs only: it is the same without
-    if (device.driver.empty())
-        device.driver = before.driver;
-    for (auto& port : device.ports)
-        keep_identity(port, before.ports);
+    if (const auto before = devices_.find(index); before != devices_.end()) {
+        // one that hangs on nothing has its driver's name with ib_uverbs only: it is the same
+        // without
+        if (device.driver.empty())
+            device.driver = before->second.driver;
+        for (auto& port : device.ports)
+            keep_identity(port, before->second.ports);
+    }
     const auto nodes = nodes_.find(index);
     if (nodes == nodes_.end())
         return device;

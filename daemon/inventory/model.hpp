@@ -26,7 +26,8 @@ struct NodeRef {
 struct Port {
     uint32_t number = 0;
     naming::LinkType link_type = naming::LinkType::unknown;
-    /// The last that it had; of RoCE, while its network device was in our namespace.
+    /// The last that it had. While the network device of a RoCE port is in another network
+    /// namespace, the last that it had before, or the one that the first look found.
     std::optional<uint64_t> guid = {};
     bool has_guid = false;     ///< now: the kernel takes one away before it gives another
     std::string state = {};    ///< "active"; empty: the kernel did not say

@@ -155,7 +155,7 @@ void Recovery::end(const Task& ended, const Result<std::string>& text)
         text ? report && report->order != last_order_ : text.error().code == ENOENT;
     if (is_of_another && !std::exchange(tasks_.front().is_repeated, true))
         return begin();
-    if (is_of_another)
+    if (is_of_another && text)
         report = fail(EBADMSG, "no report is about this order");
     if (task.mode == Order::Mode::restore)
         has_failed_ = !report;
