@@ -36,8 +36,8 @@ Port port_of(const PortInfo& known, const sysfs::RdmaDevice& opened)
 }
 
 /// Keeps the GUID of a port that has none at the moment, as it gets another one, or goes: what
-/// lives with it does so until that is known. And of one that somebody else's address names now. The
-/// first look takes what is there: what was tied before rdmad was started stays tied.
+/// lives with it does so until that is known. And of one that somebody else's address names now.
+/// The first look takes what is there: what was tied before rdmad was started stays tied.
 void keep_identity(Port& port, const std::vector<Port>& before)
 {
     const auto known = std::find_if(before.begin(), before.end(),

@@ -199,7 +199,7 @@ def _expect_no_growth(l, world):
     footprints = []
     # the first round fills what is kept for good
     for _ in range(2):
-        for _ in range(max(3, int(MINUTES))):
+        for _ in range(min(10, max(3, int(MINUTES)))):
             for _ in range(10):
                 world.step(with_deaths=False)
             world.settle()
