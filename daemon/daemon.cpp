@@ -308,12 +308,7 @@ void Daemon::let_go_of_kernel()
 KernelEvents::Callbacks Daemon::kernel_callbacks()
 {
     return {.on_device = [this](uint32_t index) { refresh(index); },
-            .on_netdev =
-                [this] {
-                    // a container may have them come as fast as it likes
-                    if (std::exchange(looks_due_, looks_after_change) == 0)
-                        poll_.arm(poll_interval);
-                },
+            .on_netdev = [this] { look_soon(); },
             .on_links = [this](const auto& links) { on_links(links); },
             .on_devlink = [this](const auto& notice) { lives_.on_devlink(notice); },
             .on_lost = [this] { on_lost("RDMA"); },
@@ -338,7 +333,15 @@ void Daemon::on_links(const std::optional<std::set<uint32_t>>& links)
     }
     // a missing target may be restored at a new address, which containers that end do not bring
     is_retry_due_ |= may_have_address;
-    if (may_be_ours && std::exchange(looks_due_, looks_after_change) == 0)
+    if (may_be_ours)
+        look_soon();
+}
+
+/// Has all ports looked at a second from now, and once more: once for all that happens until then,
+/// as a container may rename its network devices as fast as it likes.
+void Daemon::look_soon()
+{
+    if (std::exchange(looks_due_, looks_after_change) == 0)
         poll_.arm(poll_interval);
 }
 

@@ -43,6 +43,7 @@ private:
 
     void on_udev();
     void on_links(const std::optional<std::set<uint32_t>>& links);
+    void look_soon();
     void on_lost(const std::string& whose);
     void resync();
     void refresh(uint32_t index);
