@@ -95,6 +95,8 @@ class _World:
             # bound again, it is up to what it was when it was unbound: who stopped it, and whether it ran
             if self.l.states(f's{service}') == ['active']:
                 self.stopped.discard(service)
+                # an unplug before rdmad has tied what runs stops nothing
+                self.l.until(f's{service} is tied', lambda: self.is_tied(service))
 
     def is_tied(self, service):
         """Whether PID 1 has heard of the adapter that is there now, and so of the end of the one before. Until then an
