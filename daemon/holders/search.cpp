@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 #include "daemon/holders/search.hpp"
 
-#include <cerrno>
 #include <utility>
 
 namespace rdmad {
@@ -28,31 +27,19 @@ void HolderSearch::look(OnFound on_found)
 void HolderSearch::begin()
 {
     asking_ = std::exchange(next_, {});
-    is_repeated_ = false;
-    begun_ = clock_(CLOCK_BOOTTIME);
-    run();
-}
-
-void HolderSearch::run()
-{
-    errand_.begin([this](const Result<std::string>& text) {
+    const auto is_earlier = [began = clock_(CLOCK_BOOTTIME)](const std::string& text) {
+        const auto report = parse_holders(text);
+        return report && report->began < began;
+    };
+    errand_.begin(is_earlier, [this](const Result<std::string>& text) {
         end(text ? parse_holders(*text) : tl::unexpected<Error>(text.error()));
     });
 }
 
 void HolderSearch::end(const Result<HolderReport>& report)
 {
-    // systemd does not start a service that runs: it may be for a rdmad that was killed
-    const bool is_earlier = report && report->began < begun_;
-    if (is_earlier && !std::exchange(is_repeated_, true))
-        return run();
-    Result<std::vector<Holder>> found;
-    if (is_earlier)
-        found = fail(EBADMSG, "no report is about this look");
-    else if (report)
-        found = report->holders;
-    else
-        found = tl::unexpected<Error>(report.error());
+    const auto found = report ? Result<std::vector<Holder>>(report->holders)
+                              : tl::unexpected<Error>(report.error());
     for (const auto& on_found : std::exchange(asking_, {}))
         on_found(found);
     if (!next_.empty() && asking_.empty())

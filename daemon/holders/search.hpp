@@ -36,15 +36,12 @@ private:
     using Waiting = std::vector<OnFound>;
 
     void begin();
-    void run();
     void end(const Result<HolderReport>& report);
 
     systemd::Errand errand_;
     Clock clock_;
-    uint64_t begun_ = 0;       ///< when the look did
-    bool is_repeated_ = false; ///< the service ended a run that began before the look
-    Waiting asking_;           ///< the look that is under way is for them
-    Waiting next_;             ///< those that came after it began
+    Waiting asking_; ///< the look that is under way is for them
+    Waiting next_;   ///< those that came after it began
 };
 
 } // namespace rdmad

@@ -138,9 +138,13 @@ void Recovery::begin()
     const auto& task = tasks_.front();
     const Order order = {task.mode, task.devices, settings_.kinds, has_nfs_server_, ++last_order_};
     const auto outcome = write_record(orders_, "last", format_order(order));
+    const auto is_earlier = [number = order.number](const std::string& text) {
+        const auto report = parse_report(text);
+        return report && report->order != number;
+    };
     const auto on_end = [this](const Result<std::string>& text) { end(tasks_.front(), text); };
     if (outcome)
-        errand_.begin(on_end);
+        errand_.begin(is_earlier, on_end);
     else
         on_end(tl::unexpected<Error>(outcome.error()));
 }
@@ -148,15 +152,7 @@ void Recovery::begin()
 void Recovery::end(const Task& ended, const Result<std::string>& text)
 {
     const Task task = ended;
-    auto report = text ? parse_report(*text) : tl::unexpected<Error>(text.error());
-    // systemd does not start a service that runs: it may be at the order of a rdmad that was
-    // killed, and have written its report before this order was given
-    const bool is_of_another =
-        text ? report && report->order != last_order_ : text.error().code == ENOENT;
-    if (is_of_another && !std::exchange(tasks_.front().is_repeated, true))
-        return begin();
-    if (is_of_another && text)
-        report = fail(EBADMSG, "no report is about this order");
+    const auto report = text ? parse_report(*text) : tl::unexpected<Error>(text.error());
     if (task.mode == Order::Mode::restore)
         has_failed_ = !report;
     if (report)

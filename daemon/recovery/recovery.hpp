@@ -57,7 +57,6 @@ private:
         Order::Mode mode;
         std::set<uint32_t> devices;
         OnReport on_report;
-        bool is_repeated = false; ///< the service ended a run that an earlier order began
     };
 
     void restore();
