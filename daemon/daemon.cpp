@@ -421,7 +421,7 @@ void Daemon::look_for_holders()
         holders_.look([this](const auto& found) { on_holders(found); });
 }
 
-void Daemon::on_holders(const Result<std::vector<Holder>>& found)
+void Daemon::on_holders(const Result<HolderReport>& found)
 {
     if (found)
         lives_.on_holders(*found);
@@ -432,6 +432,9 @@ void Daemon::on_holders(const Result<std::vector<Holder>>& found)
         log::warning(log::id::device_trouble,
                      "who uses devices is not known: " + found.error().message() +
                          "; see journalctl -u rdmad-holders.service");
+    else if (found->unread)
+        log::warning(log::id::device_trouble,
+                     "not everybody who uses devices may be known: " + describe_unread(*found));
     if (lives_.removing().empty())
         return;
     // the device is blocked soon, and then there is no hurry
@@ -604,7 +607,7 @@ void Daemon::find_users(uint32_t index, Preparations::OnHolders on_found)
             const auto device = inventory_.devices().find(index);
             if (report && found && device != inventory_.devices().end())
                 for (const auto& user : report->users)
-                    found->push_back({.command = user, .nodes = nodes_of(device->second)});
+                    found->holders.push_back({.command = user, .nodes = nodes_of(device->second)});
             on_found(report ? found : tl::unexpected<Error>(report.error()));
             work_.arm_now();
         });

@@ -50,7 +50,7 @@ private:
     void on_device(const DeviceChange& change);
     void on_life(const lifecycle::History& history, const lifecycle::Change& change);
     void look_for_holders();
-    void on_holders(const Result<std::vector<Holder>>& found);
+    void on_holders(const Result<HolderReport>& found);
     void settle();
     void poll();
     void reconcile();

@@ -14,7 +14,7 @@ namespace {
 
 using Json = nlohmann::json;
 
-constexpr int version = 1;
+constexpr int version = 2;
 constexpr std::array<std::string_view, 3> kinds = {"uverbs", "umad", "issm"};
 
 void keep_only(std::set<std::string>& names, const std::set<std::string>& wanted)
@@ -107,11 +107,22 @@ std::string describe(const std::vector<Holder>& holders)
     return text;
 }
 
+std::string describe_unread(const HolderReport& report)
+{
+    if (!report.unread)
+        return {};
+    return "not all open files of " + describe(*report.unread) +
+           ", and perhaps of others, were looked at";
+}
+
 std::string format_holders(const HolderReport& report)
 {
     auto list = Json::array();
     std::transform(report.holders.begin(), report.holders.end(), std::back_inserter(list), to_json);
-    return format_versioned({{"began", report.began}, {"holders", std::move(list)}}, version);
+    Json object = {{"began", report.began}, {"holders", std::move(list)}};
+    if (report.unread)
+        object["unread"] = to_json(*report.unread);
+    return format_versioned(std::move(object), version);
 }
 
 Result<HolderReport> parse_holders(std::string_view text)
@@ -125,6 +136,8 @@ Result<HolderReport> parse_holders(std::string_view text)
     HolderReport report;
     read(*json, "began", report.began);
     std::transform(list->begin(), list->end(), std::back_inserter(report.holders), holder_of);
+    if (const auto unread = json->find("unread"); unread != json->end() && unread->is_object())
+        report.unread = holder_of(*unread);
     return report;
 }
 

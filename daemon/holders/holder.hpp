@@ -4,6 +4,7 @@
 #include "core/base/result.hpp"
 
 #include <cstdint>
+#include <optional>
 #include <set>
 #include <string>
 #include <string_view>
@@ -53,9 +54,15 @@ struct LinkedNode {
 struct HolderReport {
     uint64_t began = 0; ///< microseconds of CLOCK_BOOTTIME: who came later may be missing
     std::vector<Holder> holders = {};
+    /// A process not all of whose descriptors were looked at, with no nodes; there may be others.
+    std::optional<Holder> unread = {};
 
     friend bool operator==(const HolderReport&, const HolderReport&) = default;
 };
+
+/// Returns "not all open files of sshd (PID 412), and perhaps of others, were looked at"; nothing
+/// if all were.
+[[nodiscard]] std::string describe_unread(const HolderReport& report);
 
 [[nodiscard]] std::string format_holders(const HolderReport& report);
 /// Fails with EBADMSG if it is no such record, or of another version.

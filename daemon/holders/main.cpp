@@ -20,17 +20,20 @@ constexpr char help[] =
     "\n"
     "Run \"rdmactl status\" to see what it found. See rdmad.service(8).\n";
 
-int write_holders()
+// of the 20 s of rdmad-holders.service; systemd is asked after that
+constexpr uint64_t patience = 10'000'000;
+
+rdmad::Result<void> write_holders()
 {
-    rdmad::HolderReport report = {.began = rdmad::now_usec(CLOCK_BOOTTIME)};
-    report.holders =
-        rdmad::resolve_stored(rdmad::scan("/proc", "/sys/dev/char", rdmad::unit_of_process));
-    const auto outcome =
-        rdmad::write_record("/run/rdmad", "holders", rdmad::format_holders(report));
-    if (outcome)
-        return 0;
-    fprintf(stderr, "rdmad-holders: %s\n", outcome.error().message().c_str());
-    return 1;
+    const auto began = rdmad::now_usec(CLOCK_BOOTTIME);
+    auto report = rdmad::scan({.is_time_over = [end = began + patience] {
+        return rdmad::now_usec(CLOCK_BOOTTIME) >= end;
+    }});
+    if (!report)
+        return tl::unexpected<rdmad::Error>(report.error());
+    report->began = began;
+    report->holders = rdmad::resolve_stored(std::move(report->holders));
+    return rdmad::write_record("/run/rdmad", "holders", rdmad::format_holders(*report));
 }
 
 } // namespace
@@ -39,5 +42,8 @@ int main(int argc, char** argv)
 {
     if (const auto code = rdmad::answer_arguments("rdmad-holders", help, argc, argv); code)
         return *code;
-    return write_holders();
+    const auto outcome = write_holders();
+    if (!outcome)
+        fprintf(stderr, "rdmad-holders: %s\n", outcome.error().message().c_str());
+    return outcome ? 0 : 1;
 }

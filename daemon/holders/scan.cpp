@@ -6,8 +6,10 @@
 #include "core/base/text.hpp"
 
 #include <algorithm>
+#include <cerrno>
 #include <climits>
 #include <cstdlib>
+#include <dirent.h>
 #include <map>
 #include <sys/stat.h>
 #include <sys/sysmacros.h>
@@ -25,9 +27,35 @@ using Stored = std::map<std::string, Holder>; ///< by unit
 
 // of one node; more help nobody
 constexpr size_t max_holders = 16;
+// descriptors of a process: most have fewer than in the first turn, and none more than in the last
+constexpr size_t first_turn = 64;
+constexpr size_t last_turn = size_t{1} << 30U;
 constexpr const char* destination = "org.freedesktop.systemd1";
 constexpr const char* object = "/org/freedesktop/systemd1";
 constexpr const char* manager = "org.freedesktop.systemd1.Manager";
+
+std::set<uint32_t> processes_in(const std::string& proc)
+{
+    std::set<uint32_t> pids;
+    for (const auto& name : names_in(proc))
+        if (const auto pid = text::parse_u32(name); pid)
+            pids.insert(*pid);
+    return pids;
+}
+
+/// Adds what people know a process by.
+void introduce(Holder& holder, const ScanSetup& setup)
+{
+    const auto comm =
+        read_file(setup.proc + "/" + std::to_string(holder.pid) + "/comm").value_or("");
+    holder.command = text::trim(comm);
+    holder.unit = setup.unit_of(holder.pid);
+}
+
+bool has_nodes(const Holder& holder)
+{
+    return !holder.nodes.empty() || !holder.gone.empty();
+}
 
 std::string target_of(const std::string& link)
 {
@@ -36,32 +64,70 @@ std::string target_of(const std::string& link)
     return length < 0 ? std::string() : std::string(target, static_cast<size_t>(length));
 }
 
-/// Returns its name, and whether it is still there: a container may call a node otherwise. The name
-/// is empty if it is no RDMA node, whatever it is called.
-LinkedNode node_of(const std::string& link, const std::string& devices)
+/// Looks at the descriptors of processes, of each at as many as there is time for.
+class Reader {
+public:
+    Reader(const ScanSetup& setup, std::set<uint32_t> majors)
+        : setup_(setup), majors_(std::move(majors))
+    {
+    }
+
+    /// Looks at so many of a process, and introduces it if it has a node. Returns false if it has
+    /// more, or cannot be looked at.
+    bool look_at(Holder& holder, size_t most) const;
+
+private:
+    bool find_nodes(Holder& holder, size_t most) const;
+    [[nodiscard]] LinkedNode node_of(const std::string& link) const;
+
+    const ScanSetup& setup_;
+    std::set<uint32_t> majors_;
+};
+
+bool Reader::look_at(Holder& holder, size_t most) const
+{
+    if (setup_.is_time_over())
+        return false;
+    const bool is_known = has_nodes(holder);
+    const bool is_all = find_nodes(holder, most);
+    if (!is_known && has_nodes(holder))
+        introduce(holder, setup_);
+    return is_all;
+}
+
+bool Reader::find_nodes(Holder& holder, size_t most) const
+{
+    const auto folder = setup_.proc + "/" + std::to_string(holder.pid) + "/fd";
+    const CPtr<DIR, closedir> entries(opendir(folder.c_str()));
+    if (!entries)
+        return errno == ENOENT || errno == ESRCH;
+    while (const dirent* entry = readdir(entries.get())) {
+        if (most-- == 0 || setup_.is_time_over())
+            return false;
+        auto node = node_of(folder + "/" + entry->d_name);
+        if (!node.name.empty())
+            (node.is_gone ? holder.gone : holder.nodes).insert(std::move(node.name));
+    }
+    return true;
+}
+
+/// Returns its name, and whether it is still there: a container may call a node otherwise, also so
+/// that it seems to be gone. The name is empty if it is no RDMA node, whatever it is called.
+LinkedNode Reader::node_of(const std::string& link) const
 {
     auto node = node_of_link(target_of(link));
     struct stat status = {};
-    if (node.name.empty() || stat(link.c_str(), &status) < 0 || !S_ISCHR(status.st_mode))
+    if (node.name.empty() || stat(link.c_str(), &status) < 0 || !S_ISCHR(status.st_mode) ||
+        !majors_.contains(major(status.st_rdev)))
         return {};
-    if (node.is_gone)
-        return node;
-    const auto device = target_of(devices + "/" + std::to_string(major(status.st_rdev)) + ":" +
-                                  std::to_string(minor(status.st_rdev)));
+    if (status.st_nlink == 0)
+        return {std::move(node.name), true};
+    const auto device = target_of(setup_.devices + "/" + std::to_string(major(status.st_rdev)) +
+                                  ":" + std::to_string(minor(status.st_rdev)));
     if (device.empty())
         return {std::move(node.name), true};
     auto name = device.substr(device.rfind('/') + 1);
     return is_node(name) ? LinkedNode{std::move(name)} : LinkedNode();
-}
-
-void find_nodes(Holder& holder, const std::string& process, const std::string& devices)
-{
-    const auto folder = process + "/fd";
-    for (const auto& name : names_in(folder)) {
-        auto node = node_of(folder + "/" + name, devices);
-        if (!node.name.empty())
-            (node.is_gone ? holder.gone : holder.nodes).insert(std::move(node.name));
-    }
 }
 
 /// Counts the holders of each node, and leaves out of a holder the nodes that have enough.
@@ -156,8 +222,7 @@ Stored stored_nodes()
     if (!bus)
         return stored;
     for (const auto& unit : running_services(bus.get()))
-        if (auto holder = stored_for(bus.get(), unit);
-            !holder.nodes.empty() || !holder.gone.empty())
+        if (auto holder = stored_for(bus.get(), unit); has_nodes(holder))
             stored.emplace(unit, std::move(holder));
     return stored;
 }
@@ -169,28 +234,52 @@ void remove(std::set<std::string>& names, const std::set<std::string>& known)
 
 } // namespace
 
-std::vector<Holder> scan(const std::string& proc, const std::string& devices, const UnitOf& unit_of)
+std::set<uint32_t> node_majors(std::string_view devices)
 {
-    std::vector<Holder> holders;
-    Crowd crowd;
-    for (const auto& name : names_in(proc)) {
-        const auto pid = text::parse_u32(name);
-        if (!pid)
-            continue;
-        const auto process = proc + "/" + name;
-        Holder holder = {.pid = *pid};
-        find_nodes(holder, process, devices);
-        crowd.thin_out(holder);
-        if (holder.nodes.empty() && holder.gone.empty())
-            continue;
-        const auto command = read_file(process + "/comm").value_or("");
-        holder.command = text::trim(command);
-        holder.unit = unit_of(*pid);
-        holders.push_back(std::move(holder));
+    std::set<uint32_t> majors;
+    for (const auto line : text::split(devices.substr(0, devices.find("Block devices:")), '\n')) {
+        const auto words = text::split(line, ' ');
+        if (words.size() == 2 && words[1].starts_with("infiniband_"))
+            if (const auto number = text::parse_u32(words[0]); number)
+                majors.insert(*number);
     }
-    std::sort(holders.begin(), holders.end(),
-              [](const Holder& a, const Holder& b) { return a.pid < b.pid; });
-    return holders;
+    return majors;
+}
+
+Result<HolderReport> scan(const ScanSetup& setup)
+{
+    const auto devices = read_file(setup.proc + "/devices");
+    if (!devices)
+        return tl::unexpected<Error>(devices.error());
+    const Reader reader(setup, node_majors(*devices));
+    auto unread = processes_in(setup.proc);
+    if (unread.empty())
+        return fail(ESRCH, setup.proc);
+    std::map<uint32_t, Holder> found;
+    // whoever has little open is done with before others have their turn
+    for (size_t most = first_turn; most <= last_turn && !setup.is_time_over(); most *= 2)
+        std::erase_if(unread, [&](uint32_t pid) {
+            found[pid].pid = pid;
+            return reader.look_at(found[pid], most);
+        });
+    const auto has_ended = [&](uint32_t pid) {
+        return access((setup.proc + "/" + std::to_string(pid)).c_str(), F_OK) < 0;
+    };
+    HolderReport report;
+    Crowd crowd;
+    for (auto& [pid, holder] : found) {
+        if (!has_nodes(holder) || has_ended(pid))
+            continue;
+        crowd.thin_out(holder);
+        if (has_nodes(holder))
+            report.holders.push_back(std::move(holder));
+    }
+    const auto first = std::find_if_not(unread.begin(), unread.end(), has_ended);
+    if (first != unread.end()) {
+        report.unread = Holder{.pid = *first};
+        introduce(*report.unread, setup);
+    }
+    return report;
 }
 
 std::string unit_of_process(uint32_t pid)
@@ -219,7 +308,7 @@ std::vector<Holder> resolve_stored(std::vector<Holder> holders)
         known.is_stored = true;
         holders.push_back(std::move(known));
     }
-    if (!store.nodes.empty() || !store.gone.empty())
+    if (has_nodes(store))
         holders.push_back(std::move(store));
     return holders;
 }

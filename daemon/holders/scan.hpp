@@ -7,17 +7,26 @@
 
 namespace rdmad {
 
-using UnitOf = std::function<std::string(uint32_t pid)>;
-
-/// Looks at the descriptors of all processes, but not of threads that do not share them. proc:
-/// "/proc"; devices: "/sys/dev/char". Skips a process that ends meanwhile; reports at most 16
-/// holders of one node.
-[[nodiscard]] std::vector<Holder> scan(const std::string& proc, const std::string& devices,
-                                       const UnitOf& unit_of);
-
 /// Returns the service or scope that a process belongs to, of the user's manager if of none else;
 /// empty if none.
 [[nodiscard]] std::string unit_of_process(uint32_t pid);
+
+/// What a look at all processes needs.
+struct ScanSetup {
+    std::string proc = "/proc";
+    std::string devices = "/sys/dev/char";
+    std::function<std::string(uint32_t pid)> unit_of = unit_of_process;
+    std::function<bool()> is_time_over = [] { return false; };
+};
+
+/// Returns the major numbers of RDMA nodes, from the text of /proc/devices: proc(5).
+[[nodiscard]] std::set<uint32_t> node_majors(std::string_view devices);
+
+/// Looks at the descriptors of all processes, but not of threads that do not share them. Whoever
+/// has the most open is looked at last, as users can open more than there is time for. Skips a
+/// process that ends meanwhile; reports at most 16 holders of one node. Fails if /proc cannot be
+/// read.
+[[nodiscard]] Result<HolderReport> scan(const ScanSetup& setup);
 
 /// Finds the services for which PID 1 stores the descriptors that it has open. Since systemd 254 it
 /// can be asked (DumpUnitFileDescriptorStore() of org.freedesktop.systemd1(5)); before, the

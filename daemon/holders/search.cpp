@@ -38,10 +38,8 @@ void HolderSearch::begin()
 
 void HolderSearch::end(const Result<HolderReport>& report)
 {
-    const auto found = report ? Result<std::vector<Holder>>(report->holders)
-                              : tl::unexpected<Error>(report.error());
     for (const auto& on_found : std::exchange(asking_, {}))
-        on_found(found);
+        on_found(report);
     if (!next_.empty() && asking_.empty())
         begin();
 }

@@ -12,7 +12,7 @@ namespace rdmad {
 /// Runs rdmad-holders.service to find who has RDMA nodes open.
 class HolderSearch {
 public:
-    using OnFound = std::function<void(const Result<std::vector<Holder>>&)>;
+    using OnFound = std::function<void(const Result<HolderReport>&)>;
 
     /// Takes the record, /run/rdmad/holders.
     explicit HolderSearch(std::string record, Clock clock = now_usec);

@@ -356,7 +356,7 @@ void Lifecycle::pass_time()
     }
 }
 
-void Lifecycle::on_holders(const std::vector<Holder>& all)
+void Lifecycle::on_holders(const HolderReport& report)
 {
     // the numbers of nodes that went may be others' by now
     std::set<std::string> others;
@@ -368,8 +368,8 @@ void Lifecycle::on_holders(const std::vector<Holder>& all)
             continue;
         auto left = history.nodes;
         std::erase_if(left, [&](const std::string& node) { return others.contains(node); });
-        auto holders = holders_of(all, left, history.nodes);
-        if (history.holders == holders)
+        auto holders = holders_of(report.holders, left, history.nodes);
+        if (history.holders == holders || (report.unread && holders.empty()))
             continue;
         history.holders = std::move(holders);
         if (history.life.is_blocked)

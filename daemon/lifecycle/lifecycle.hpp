@@ -35,8 +35,9 @@ public:
     void on_udev(const UdevEvent& event);
     void on_devlink(const nldev::DevlinkNotice& notice);
     void pass_time();
-    /// Records who keeps devices from being removed. Reports them once a device is blocked.
-    void on_holders(const std::vector<Holder>& all);
+    /// Records who keeps devices from being removed. Reports them once a device is blocked. Where a
+    /// look that was cut short found nobody, what was known stays.
+    void on_holders(const HolderReport& report);
     /// Writes down what has changed, and what could not be written before: not before what follows
     /// from it has been done.
     void remember();

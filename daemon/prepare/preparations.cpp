@@ -133,23 +133,26 @@ void Preparations::look_if_due(Entry entry, const Device& device)
         return;
     preparation.is_looking = true;
     parts_.look(entry->first, [this, index = entry->first, number = preparation.number,
-                               nodes = nodes_of(device)](const Result<std::vector<Holder>>& found) {
+                               nodes = nodes_of(device)](const Result<HolderReport>& found) {
         const auto asked = running_.find(index);
         if (asked == running_.end() || asked->second.number != number)
             return;
         if (found)
-            take_look(asked, holders_of(*found, nodes, {}));
+            take_look(asked, holders_of(found->holders, nodes, {}), describe_unread(*found));
         else
             end(asked, {.stage = Stage::in_use, .problem = found.error().message()});
     });
 }
 
-void Preparations::take_look(Entry entry, const std::vector<Holder>& holders)
+void Preparations::take_look(Entry entry, const std::vector<Holder>& holders,
+                             const std::string& gap)
 {
     auto& preparation = entry->second;
     preparation.is_looking = false;
-    if (holders.empty())
+    if (holders.empty() && gap.empty())
         return end(entry, {.stage = Stage::safe});
+    if (holders.empty())
+        return end(entry, {.stage = Stage::in_use, .problem = gap});
     const Progress progress = {.stage = Stage::in_use, .holders = holders};
     if (++preparation.looks == max_looks)
         return end(entry, progress);

@@ -50,7 +50,7 @@ class Preparations {
 public:
     using Time = uint64_t; ///< CLOCK_BOOTTIME in microseconds
 
-    using OnHolders = std::function<void(const Result<std::vector<Holder>>&)>;
+    using OnHolders = std::function<void(const Result<HolderReport>&)>;
 
     /// The functions that it needs of others.
     struct Parts {
@@ -99,7 +99,7 @@ private:
     [[nodiscard]] bool may_stop_units(Entry entry, const Device& device);
     [[nodiscard]] bool have_units_stopped(Entry entry);
     void look_if_due(Entry entry, const Device& device);
-    void take_look(Entry entry, const std::vector<Holder>& holders);
+    void take_look(Entry entry, const std::vector<Holder>& holders, const std::string& gap);
     static void tell(Preparation& preparation, Progress progress);
     void end(Entry entry, Progress progress);
 

@@ -31,9 +31,9 @@ public:
         return on_end_ != nullptr;
     }
     /// Starts the service, which this errand must not have started yet, and once more if it was
-    /// running for a rdmad that was killed. Passes ENOTCONN, ECONNRESET: systemd is not connected,
-    /// or no longer; EIO: the service failed; ENOENT: it wrote nothing; EBADMSG: nothing about this
-    /// errand.
+    /// running for a rdmad that was killed, and did not fail. Passes ENOTCONN, ECONNRESET: systemd
+    /// is not connected, or no longer; EIO: the service failed; ENOENT: it wrote nothing; EBADMSG:
+    /// nothing about this errand.
     void begin(IsEarlier is_earlier, OnEnd on_end);
     /// Ends the errand with its job; result is JobRemoved's, org.freedesktop.systemd1(5).
     void on_job(const std::string& unit, uint32_t job, const std::string& result);

@@ -6,7 +6,11 @@
 #include "tests/support/must.hpp"
 
 #include <cerrno>
+#include <cstdlib>
 #include <cstring>
+#include <fcntl.h>
+#include <filesystem>
+#include <sys/ioctl.h>
 
 using namespace rdmad;
 using namespace rdmad::test;
@@ -26,6 +30,26 @@ Holder perftest()
             .nodes = {"uverbs0", "uverbs1"}};
 }
 
+/// A device whose node was removed while it is open: the terminal of a program that ended.
+class DeletedDevice {
+public:
+    DeletedDevice()
+    {
+        UniqueFd controller(posix_openpt(O_RDWR | O_NOCTTY));
+        REQUIRE(controller);
+        REQUIRE(unlockpt(controller.get()) == 0);
+        fd_ = UniqueFd(ioctl(controller.get(), TIOCGPTPEER, O_RDWR | O_NOCTTY));
+        REQUIRE(fd_);
+    }
+    [[nodiscard]] std::string path() const
+    {
+        return "/proc/self/fd/" + std::to_string(fd_.get());
+    }
+
+private:
+    UniqueFd fd_;
+};
+
 /// A /proc in which descriptors lead to devices that are no RDMA nodes, but have their names:
 /// /dev/null is that of uverbs0, and /dev/zero that of no node that is there.
 struct Processes {
@@ -34,6 +58,8 @@ struct Processes {
     Processes()
     {
         tree.link("char/1:3", "../../devices/virtual/infiniband_verbs/uverbs0");
+        tree.file("devices", "Character devices:\n  1 infiniband_verbs\n136 infiniband_mad\n"
+                             "\nBlock devices:\n  8 sd\n");
     }
     void add(uint32_t pid, const std::string& command, const List& targets) const
     {
@@ -48,11 +74,21 @@ struct Processes {
         tree.link("dev/infiniband/" + name, device);
         return tree.path("dev/infiniband/" + name);
     }
+    /// Looks, until so many descriptors were looked at.
+    [[nodiscard]] HolderReport report(int patience = 20'000) const
+    {
+        return must(rdmad::scan(
+            {.proc = tree.path(),
+             .devices = tree.path("char"),
+             .unit_of =
+                 [](uint32_t pid) {
+                     return pid == 7 ? std::string() : "u" + std::to_string(pid) + ".service";
+                 },
+             .is_time_over = [patience]() mutable { return patience-- <= 0; }}));
+    }
     [[nodiscard]] std::vector<Holder> scan() const
     {
-        return rdmad::scan(tree.path(), tree.path("char"), [](uint32_t pid) {
-            return pid == 7 ? std::string() : "u" + std::to_string(pid) + ".service";
-        });
+        return report().holders;
     }
 };
 
@@ -71,7 +107,7 @@ struct Bench {
     void look()
     {
         search.look([this](const auto& found) {
-            told.push_back(found ? describe(*found) : found.error().message());
+            told.push_back(found ? describe(found->holders) : found.error().message());
         });
     }
     List take()
@@ -126,12 +162,14 @@ TEST_CASE("holders are read as they were written", "[holders]")
     const std::vector<Holder> all = {perftest(), {.pid = 1, .is_stored = true, .gone = {"umad3"}}};
     CHECK(must(parse_holders(format_holders({7, all}))) == HolderReport{7, all});
     CHECK(must(parse_holders(format_holders({}))).holders.empty());
-    for (const auto* text : {"", "{}", "[]", R"({"version":2,"holders":[]})",
-                             R"({"version":1,"holders":{}})", R"({"version":1})"})
+    for (const auto* text : {"", "{}", "[]", R"({"version":1,"holders":[]})",
+                             R"({"version":2,"holders":{}})", R"({"version":2})"})
         CHECK(parse_holders(text).error().code == EBADMSG);
     // what is odd in one does not lose the others
     const auto odd = must(parse_holders(
-        R"({"version":1,"holders":[7,{"pid":-1,"command":3,"nodes":"x"},{"pid":9,"nodes":["a",1]}]})"));
+        R"({"version":2,"holders":[7,{"pid":-1,"command":3,"nodes":"x"},{"pid":9,"nodes":["a",1]}]})"));
+    CHECK_FALSE(
+        must(parse_holders(R"({"version":2,"holders":[],"unread":null})")).unread.has_value());
     CHECK(odd == HolderReport{0, {{}, {}, {.pid = 9, .nodes = {"a"}}}});
 }
 
@@ -139,15 +177,21 @@ TEST_CASE("all processes are looked at, and only devices count", "[holders]")
 {
     Processes processes;
     const auto uverbs = processes.node("uverbs0");
-    const auto gone = processes.node("umad1 (deleted)");
+    const DeletedDevice deleted;
+    const auto gone = processes.node("umad1 (deleted)", deleted.path());
+    // one that is there, and the same of a foreign major number
+    const auto forged = processes.node("uverbs1 (deleted)");
+    const auto foreign = processes.node("uverbs2 (deleted)", "/dev/tty");
     // as a container may call it, and as one may call what is no more
     const auto other_name = processes.node("uverbs7");
     const auto stale = processes.node("uverbs8", "/dev/zero");
+    const auto terminal = processes.node("uverbs9", "/dev/tty");
     processes.tree.file("tmp/infiniband/uverbs5", "a file of that name");
     processes.add(30, "b", {"/dev/null", uverbs, gone, uverbs});
     processes.add(7, "a", {other_name});
     processes.add(40, "c", {stale});
-    processes.add(8, "liar", {processes.tree.path("tmp/infiniband/uverbs5")});
+    processes.add(41, "d", {foreign, forged});
+    processes.add(8, "liar", {processes.tree.path("tmp/infiniband/uverbs5"), terminal});
     processes.add(9, "idle", {});
     processes.tree.file("self/comm", "not a process");
     CHECK(processes.scan() ==
@@ -158,14 +202,16 @@ TEST_CASE("all processes are looked at, and only devices count", "[holders]")
                .unit = "u30.service",
                .nodes = {"uverbs0"},
                .gone = {"umad1"}},
-              {.pid = 40, .command = "c", .unit = "u40.service", .gone = {"uverbs8"}}});
+              {.pid = 40, .command = "c", .unit = "u40.service", .gone = {"uverbs8"}},
+              {.pid = 41, .command = "d", .unit = "u41.service", .nodes = {"uverbs0"}}});
 }
 
 TEST_CASE("many holders of one node hide none of another", "[holders]")
 {
     Processes processes;
     const auto uverbs = processes.node("uverbs0");
-    const auto gone = processes.node("uverbs0 (deleted)");
+    const DeletedDevice deleted;
+    const auto gone = processes.node("uverbs0 (deleted)", deleted.path());
     for (uint32_t pid = 100; pid < 200; pid++)
         processes.add(pid, "a", {uverbs});
     processes.add(300, "b", {uverbs, gone});
@@ -173,6 +219,90 @@ TEST_CASE("many holders of one node hide none of another", "[holders]")
     CHECK(holders.size() == 17);
     CHECK(holders.back().gone == std::set<std::string>{"uverbs0"});
     CHECK(holders.back().nodes.empty());
+}
+
+TEST_CASE("whoever has much open hides nobody who has little", "[holders]")
+{
+    Processes processes;
+    const auto uverbs = processes.node("uverbs0");
+    List many(500, "/nowhere");
+    for (uint32_t pid = 10; pid < 13; pid++)
+        processes.add(pid, "crowd", many);
+    processes.add(20, "client", {uverbs});
+    const Holder client = {
+        .pid = 20, .command = "client", .unit = "u20.service", .nodes = {"uverbs0"}};
+    const Holder crowd = {.pid = 10, .command = "crowd", .unit = "u10.service"};
+    // three times 64, and the client
+    const auto some = processes.report(400);
+    CHECK(some.holders == std::vector{client});
+    CHECK(some.unread == crowd);
+    CHECK(describe_unread(some) == "not all open files of crowd (PID 10) of u10.service, and "
+                                   "perhaps of others, were looked at");
+    CHECK(must(parse_holders(format_holders(some))) == some);
+    // nobody is looked at when time is over
+    CHECK(processes.report(0).unread == crowd);
+    CHECK(processes.report(0).holders.empty());
+    // who has as much open has a turn, too
+    many.push_back(uverbs);
+    processes.add(13, "server", many);
+    const auto all = processes.report();
+    CHECK(all.holders.size() == 2);
+    CHECK_FALSE(all.unread.has_value());
+}
+
+TEST_CASE("a process that cannot be looked at is told unless it has ended", "[holders]")
+{
+    Processes processes;
+    processes.add(9, "idle", {"/nowhere"});
+    processes.tree.directory("11");
+    CHECK_FALSE(processes.report().unread.has_value());
+    // it has a name that it may give itself
+    processes.tree.file("12/fd", "not a directory");
+    processes.tree.file("12/comm", "\n");
+    CHECK(processes.report().unread == Holder{.pid = 12, .unit = "u12.service"});
+}
+
+TEST_CASE("a process that ends while others are looked at is left out", "[holders]")
+{
+    Processes processes;
+    const auto uverbs = processes.node("uverbs0");
+    processes.add(10, "a", {uverbs});
+    processes.add(11, "b", {uverbs});
+    processes.add(12, "many", List(100, "/nowhere"));
+    int left = 100;
+    const auto report =
+        must(scan({.proc = processes.tree.path(),
+                   .devices = processes.tree.path("char"),
+                   .unit_of = [](uint32_t) { return std::string(); },
+                   .is_time_over =
+                       [&] {
+                           if (--left == 0)
+                               std::filesystem::remove_all(processes.tree.path("10"));
+                           return false;
+                       }}));
+    CHECK(report.holders == std::vector<Holder>{{.pid = 11, .command = "b", .nodes = {"uverbs0"}}});
+}
+
+TEST_CASE("a look fails where processes cannot be listed", "[holders]")
+{
+    const Processes processes;
+    const ScanSetup setup = {.proc = processes.tree.path()};
+    CHECK(scan(setup).error().code == ESRCH);
+    processes.add(9, "idle", {});
+    CHECK(scan(setup).has_value());
+    processes.tree.remove("devices");
+    CHECK(scan(setup).error().code == ENOENT);
+}
+
+TEST_CASE("major numbers of nodes are those of their drivers", "[holders]")
+{
+    // nodes beyond the fixed numbers have majors of their own
+    constexpr auto devices = "Character devices:\n  1 mem\n231 infiniband_mad\n"
+                             "231 infiniband_verbs\n238 infiniband_verbs\n239 infiniband_mad\n"
+                             "240 infinitely\nx infiniband_mad\n241 infiniband_mad x\n\n"
+                             "Block devices:\n  8 infiniband_verbs\n";
+    CHECK(node_majors(devices) == std::set<uint32_t>{231, 238, 239});
+    CHECK(node_majors("").empty());
 }
 
 TEST_CASE("a look is what the program wrote since it was asked for", "[holders]")
@@ -229,6 +359,31 @@ TEST_CASE("a look that began before it was asked for does not count", "[holders]
         CHECK(bench.take() ==
               List{"rdmad-holders.service reported an earlier run: "s + strerror(EBADMSG)});
     }
+}
+
+TEST_CASE("a look that is repeated waits for its own end", "[holders]")
+{
+    Bench bench;
+    bench.look();
+    bench.pid1.answers_starts = false;
+    bench.run.file("holders", format_holders({999, {}}));
+    bench.search.on_job(unit, 17, "done");
+    CHECK(bench.take().empty());
+    bench.run.file("holders", format_holders({1000, {perftest()}}));
+    SECTION("which is not that of the first")
+    {
+        bench.search.on_job(unit, 17, "done");
+        CHECK(bench.take().empty());
+        bench.pid1.answer_starts(18U);
+        bench.search.on_job(unit, 18, "done");
+        CHECK(bench.take() == List{describe(perftest())});
+    }
+    SECTION("unless systemd is gone")
+    {
+        bench.search.on_connected();
+        CHECK(bench.take() == List{"systemd: "s + strerror(ECONNRESET)});
+    }
+    CHECK(bench.pid1.watchers[unit] == 0);
 }
 
 TEST_CASE("a look that cannot be had is told", "[holders]")

@@ -22,7 +22,7 @@ struct Bench {
     Preparations::Time now = 100 * second;
     List done = {};                    ///< "drain 3", "inhibited refused"
     Drained running = {{"a.service"}}; ///< units that are not down
-    std::function<void(const Result<std::vector<Holder>>&)> looking = {};
+    std::function<void(const Result<HolderReport>&)> looking = {};
     Preparations preparations{
         inhibitors,
         30 * second,
@@ -63,10 +63,10 @@ struct Bench {
         preparations.advance();
         return std::exchange(done, {});
     }
-    List find(const Result<std::vector<Holder>>& holders)
+    List find(const Result<HolderReport>& found)
     {
         REQUIRE(looking);
-        std::exchange(looking, {})(holders);
+        std::exchange(looking, {})(found);
         return std::exchange(done, {});
     }
     List wait(Preparations::Time seconds)
@@ -76,8 +76,8 @@ struct Bench {
     }
 };
 
-const std::vector<Holder> held = {{.pid = 9, .command = "sleep", .nodes = {"uverbs0"}}};
-const std::vector<Holder> others = {{.pid = 9, .command = "sleep", .nodes = {"uverbs1"}}};
+const HolderReport held = {.holders = {{.pid = 9, .command = "sleep", .nodes = {"uverbs0"}}}};
+const HolderReport others = {.holders = {{.pid = 9, .command = "sleep", .nodes = {"uverbs1"}}}};
 
 } // namespace
 
@@ -93,6 +93,27 @@ TEST_CASE("a device that nobody holds is safe when its units are down", "[prepar
     CHECK(bench.find(others) == List{"safe last"});
     CHECK(bench.advance().empty());
     CHECK_FALSE(bench.preparations.next_deadline().has_value());
+}
+
+TEST_CASE("a device is not safe before all files were looked at", "[preparations]")
+{
+    Bench bench;
+    auto found = others;
+    found.unread = Holder{.pid = 7, .command = "crowd"};
+    bench.running = {};
+    CHECK(bench.begin());
+    CHECK(bench.advance() == List{"drain 3"});
+    SECTION("nobody was found")
+    {
+        CHECK(bench.find(found) ==
+              List{"inUse last not all open files of crowd (PID 7), and perhaps of others, were "
+                   "looked at"});
+    }
+    SECTION("somebody was")
+    {
+        found.holders = held.holders;
+        CHECK(bench.find(found) == List{"inUse"});
+    }
 }
 
 TEST_CASE("only one preparation of a device is under way", "[preparations]")
@@ -201,7 +222,7 @@ TEST_CASE("a preparation that is resumed ends", "[preparations]")
     bench.running = {{"a.service"}};
     CHECK(bench.begin());
     CHECK(bench.advance() == List{"drain 3", "stopping"});
-    late(std::vector<Holder>());
+    late(HolderReport());
     CHECK(bench.advance().empty());
 }
 
