@@ -106,7 +106,8 @@ class _World:
             return False
         index = self.l.run(f'rdma dev show $(ls /sys/bus/pci/devices/0000:0{slot}:00.0/infiniband 2>/dev/null || echo none) '
                            '2>/dev/null | cut -d: -f1', check=False)
-        anchors = self.l.run(f'systemctl list-units --plain --no-legend --state=active "rdmad-s{service}.service:*.slice" | cut -d: -f2')
+        anchors = self.l.run(f'systemctl list-units --plain --no-legend --state=active "rdmad-s{service}.service:*.slice" '
+                             '| sed "s/ .*//" | cut -d: -f2')
         return index.isdigit() and set(anchors.split()) - {'bound.slice'} == {index}
 
     def stop(self):
