@@ -218,9 +218,13 @@ void Supervisor::on_anchors(const systemd::Orders::Anchors& existing)
         for (const auto& member : unit.record.members) {
             // an anchor that came up as an earlier rdmad ended is in no record
             const auto anchor = member.anchor.empty() ? anchors_.name(name, member) : member.anchor;
-            if (existing.contains(anchor) && !is_unknown(member) &&
-                !inventory_.has_node(member.index, member.node))
+            if (is_unknown(member) || inventory_.has_node(member.index, member.node))
+                continue;
+            if (existing.contains(anchor))
                 anchors_.expect_end(name, anchor);
+            else if (!unit.state || unit.state->is_up())
+                // PID 1 may have heard, and have the unit's stop in its queue: it is asked
+                unit.is_behind = true;
         }
         if (unit.is_behind || anchors_.is_ending(name))
             expect_end(name, unit);

@@ -137,7 +137,8 @@ public:
     }
     void start(By by, uint32_t job)
     {
-        if (unit.state.active_state == "active")
+        (void)begin_stop();
+        if (is_active())
             return events.on_job(unit_name, job, "done");
         if (unit.start_job == 0)
             started_by = by;
@@ -150,19 +151,28 @@ public:
     {
         if (unit.start_job != 0)
             events.on_job(unit_name, std::exchange(unit.start_job, 0), "canceled");
-        if (is_active()) {
-            unit.state.active_state = "deactivating";
-            unit.state.active_exit = unit.state.state_change = clock_;
+        if (is_active() && stop_job_ == 0)
             stop_job_ = job;
-        } else if (stop_job_ == 0) {
+        else if (stop_job_ == 0)
             events.on_job(unit_name, job, "done");
-        }
         unit.state.has_job = stop_job_ != 0;
         events.on_unit();
+    }
+    /// The stop that was queued begins.
+    bool begin_stop()
+    {
+        if (!is_active() || stop_job_ == 0)
+            return false;
+        unit.state.active_state = "deactivating";
+        unit.state.active_exit = unit.state.state_change = clock_;
+        events.on_unit();
+        return true;
     }
     /// The unit has stopped.
     bool finish()
     {
+        if (begin_stop())
+            return true;
         if (unit.state.active_state != "deactivating")
             return false;
         unit.state.active_state = "inactive";
@@ -203,7 +213,7 @@ private:
             return take_away(name, "done");
         anchor.is_stopping = true;
         propagate();
-        if (unit.state.active_state != "deactivating")
+        if (stop_job_ == 0)
             take_away(name, "done");
     }
     void drop_unneeded()
@@ -229,7 +239,7 @@ private:
         const auto waits = [](const auto& entry) {
             return entry.second.job != 0 && !entry.second.anchor.group;
         };
-        if (unit.start_job == 0 || unit.state.active_state == "deactivating" ||
+        if (unit.start_job == 0 || stop_job_ != 0 ||
             std::any_of(anchors.begin(), anchors.end(), waits))
             return;
         unit.state.active_state = "active";
@@ -532,6 +542,8 @@ public:
             return false;
         wanted_ = is_stop_clear() ? Wanted::no : Wanted::unknown;
         pid1_.stop(pid1_.new_job());
+        // if the device went before it, whether that stopped the unit would be for nobody to say
+        (void)pid1_.begin_stop();
         return true;
     }
     bool finish()
@@ -1054,6 +1066,9 @@ TEST_CASE("what went wrong once goes well", "[supervisor][words]")
         // rdmad starts anew while PID 1 has yet to hear of a removal
         Case{Require::any, "start quiet plug-1 udev rdmad-udev unplug-1 die restart pid1-bus "
                            "rdmad-bus pid1-bus pid1-bus plug-0"},
+        // rdmad starts anew while PID 1 has the stop of the unit in its queue
+        Case{Require::all, "plug-0 plug-1 quiet unplug-0 die plug-0"},
+        Case{Require::any, "plug-0 quiet plug-1 unplug-0 die"},
         // a port blinks before PID 1 hears of it
         Case{Require::all, "plug-0 start quiet unplug-0 plug-0 plug-1"},
         Case{Require::any, "plug-0 quiet unplug-0 plug-0"});
