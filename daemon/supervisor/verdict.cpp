@@ -321,7 +321,9 @@ Verdict judge_up(Memory memory, const Situation& situation)
         memory.evicted_from = std::move(gone);
         return {std::move(memory), Action::stop, "started as its port went", true};
     }
-    memory.is_asked = memory.is_asked && is_told;
+    // a stop may be in PID 1's queue, for a port that went before another was tied
+    const bool may_stop = situation.is_behind && situation.unit.has_job;
+    memory.is_asked = memory.is_asked && (is_told || may_stop);
     const bool is_coming = situation.unit.is_starting() || memory.is_asked;
     return {std::move(memory), Action::none, "runs", is_coming};
 }
@@ -407,7 +409,7 @@ std::vector<Member> members_after(const std::vector<Member>& before, bool was_up
     if (!is_up && verdict.action != Action::start)
         return members_of_down(before, verdict.memory, situation);
     // PID 1 may be about to stop it for a loss, whatever else came: that is judged when it has
-    if (is_up && was_up && situation.is_behind)
+    if (is_up && (was_up || verdict.memory.is_asked) && situation.is_behind)
         return before;
     const bool keeps_lost = is_up && was_up;
     std::vector<Member> members;

@@ -1069,6 +1069,8 @@ TEST_CASE("what went wrong once goes well", "[supervisor][words]")
         // rdmad starts anew while PID 1 has the stop of the unit in its queue
         Case{Require::all, "plug-0 plug-1 quiet unplug-0 die plug-0"},
         Case{Require::any, "plug-0 quiet plug-1 unplug-0 die"},
+        // a start is stopped as its port goes, while another is tied
+        Case{Require::any, "plug-0 udev rdmad-udev pid1-bus unplug-0 pid1-bus plug-0"},
         // a port blinks before PID 1 hears of it
         Case{Require::all, "plug-0 start quiet unplug-0 plug-0 plug-1"},
         Case{Require::any, "plug-0 quiet unplug-0 plug-0"});
