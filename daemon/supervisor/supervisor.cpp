@@ -218,11 +218,12 @@ void Supervisor::on_anchors(const systemd::Orders::Anchors& existing)
         for (const auto& member : unit.record.members) {
             // an anchor that came up as an earlier rdmad ended is in no record
             const auto anchor = member.anchor.empty() ? anchors_.name(name, member) : member.anchor;
-            if (is_unknown(member) || inventory_.has_node(member.index, member.node))
+            const bool is_there = inventory_.has_node(member.index, member.node);
+            if (is_unknown(member) || (is_there && !member.removed))
                 continue;
-            if (existing.contains(anchor))
+            if (!is_there && existing.contains(anchor))
                 anchors_.expect_end(name, anchor);
-            else if (!unit.state || unit.state->is_up())
+            else if (!existing.contains(anchor) && (!unit.state || unit.state->is_up()))
                 // PID 1 may have heard, and have the unit's stop in its queue: it is asked
                 unit.is_behind = true;
         }

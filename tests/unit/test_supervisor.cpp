@@ -340,6 +340,29 @@ TEST_CASE("an anchor stops its unit however far udev is behind the kernel", "[su
     CHECK(bench.pid1.take().empty());
 }
 
+TEST_CASE("a stop that PID 1 has in its queue is waited for", "[supervisor]")
+{
+    Bench bench;
+    bench.run_with_opa();
+    bench.note_removal(opa, 1000);
+    // there again, with the same number, or not
+    const bool is_back = GENERATE(true, false);
+    if (!is_back)
+        bench.kernel.remove(opa);
+    // the anchor is about to stop, and is not listed
+    bench.restart({Bench::event("", opa)});
+    auto unit = running();
+    unit.has_job = true;
+    for (int look = 0; look < 3; look++) {
+        bench.tell("a.service", unit);
+        CHECK(bench.supervisor->units().at("a.service").is_behind);
+        bench.supervisor->on_connected();
+        bench.supervisor->settle();
+    }
+    bench.tell("a.service", down(2000));
+    CHECK(bench.record("a.service").memory.stop->cause == Stop::Cause::unplug);
+}
+
 TEST_CASE("an anchor that stands on the node that came after goes", "[supervisor]")
 {
     Bench bench;
