@@ -43,11 +43,15 @@ std::set<uint32_t> processes_in(const std::string& proc)
     return pids;
 }
 
+std::string folder_of(uint32_t pid, const ScanSetup& setup)
+{
+    return setup.proc + "/" + std::to_string(pid);
+}
+
 /// Adds what people know a process by.
 void introduce(Holder& holder, const ScanSetup& setup)
 {
-    const auto comm =
-        read_file(setup.proc + "/" + std::to_string(holder.pid) + "/comm").value_or("");
+    const auto comm = read_file(folder_of(holder.pid, setup) + "/comm").value_or("");
     holder.command = text::trim(comm);
     holder.unit = setup.unit_of(holder.pid);
 }
@@ -97,7 +101,7 @@ bool Reader::look_at(Holder& holder, size_t most) const
 
 bool Reader::find_nodes(Holder& holder, size_t most) const
 {
-    const auto folder = setup_.proc + "/" + std::to_string(holder.pid) + "/fd";
+    const auto folder = folder_of(holder.pid, setup_) + "/fd";
     const CPtr<DIR, closedir> entries(opendir(folder.c_str()));
     if (!entries)
         return errno == ENOENT || errno == ESRCH;
@@ -263,7 +267,7 @@ Result<HolderReport> scan(const ScanSetup& setup)
             return reader.look_at(found[pid], most);
         });
     const auto has_ended = [&](uint32_t pid) {
-        return access((setup.proc + "/" + std::to_string(pid)).c_str(), F_OK) < 0;
+        return access(folder_of(pid, setup).c_str(), F_OK) < 0;
     };
     HolderReport report;
     Crowd crowd;
