@@ -14,6 +14,11 @@ namespace {
 // calls of retry(), one a second
 constexpr unsigned longest_pause = 64;
 
+bool is_up(systemd::Orders::AnchorState state)
+{
+    return state == systemd::Orders::AnchorState::up;
+}
+
 } // namespace
 
 void Anchors::ask()
@@ -21,22 +26,25 @@ void Anchors::ask()
     is_known_ = false;
     manager_->list_anchors([this](Result<systemd::Orders::Anchors> anchors) {
         if (anchors)
-            return take_known(std::move(*anchors));
+            return take_known(*anchors);
         if (!std::exchange(is_refusal_told_, true))
             log::warning(log::id::systemd_trouble, anchors.error().message());
         note_refusal();
     });
 }
 
-void Anchors::take_known(systemd::Orders::Anchors existing)
+void Anchors::take_known(const systemd::Orders::Anchors& existing)
 {
     for (auto& [unit, tied] : units_)
         tied = {};
     ending_.clear();
     is_refusal_told_ = false;
-    unclaimed_ = std::move(existing);
+    unclaimed_ = existing;
+    std::erase_if(unclaimed_, [](const auto& anchor) {
+        return anchor.second == systemd::Orders::AnchorState::stopping;
+    });
     is_known_ = true;
-    events_.on_known(unclaimed_);
+    events_.on_known(existing);
 }
 
 void Anchors::note_failure()
@@ -187,8 +195,8 @@ void Anchors::tie(const std::string& unit, const std::vector<Member>& members)
         if (anchor.group)
             unclaimed_.erase(*anchor.group);
         if (const auto known = unclaimed_.extract(anchor.name))
-            tied.anchors[anchor.name] = {known.mapped() ? State::up : State::starting, member.index,
-                                         member.node, anchor.group};
+            tied.anchors[anchor.name] = {is_up(known.mapped()) ? State::up : State::starting,
+                                         member.index, member.node, anchor.group};
         else if (!tied.anchors.contains(anchor.name))
             make(unit, tied, anchor, member);
     }
@@ -240,7 +248,7 @@ void Anchors::take_outcome(const std::string& unit, const std::string& anchor, c
     if (entry == found->second.anchors.end()) {
         // PID 1 listed it as starting, and the unit is to be tied anew
         if (const auto known = unclaimed_.find(anchor); known != unclaimed_.end() && outcome)
-            known->second = true;
+            known->second = systemd::Orders::AnchorState::up;
         else if (known != unclaimed_.end())
             unclaimed_.erase(known);
         // its node went while it started: it ends as others do, or stands on what came after
@@ -330,23 +338,23 @@ void Anchors::drop_foreign()
     const auto outlived = std::exchange(outlived_, {});
     std::vector<std::string> members;
     // whose they are will be known when the kernel answers
-    for (const auto& [name, is_up] : foreign) {
+    for (const auto& [name, state] : foreign) {
         const auto parts = systemd::parse_anchor_name(name);
         if (!parts || !inventory_.unanswered().contains(parts->index))
             continue;
-        unclaimed_.emplace(name, is_up);
+        unclaimed_.emplace(name, state);
         if (const auto group = foreign.find(parts->group); group != foreign.end())
             unclaimed_.insert(*group);
     }
-    for (const auto& [name, is_up] : foreign) {
+    for (const auto& [name, state] : foreign) {
         const auto parts = systemd::parse_anchor_name(name);
         if (!parts && name.ends_with(systemd::keeper_suffix))
             members.push_back(name);
         if (!parts || unclaimed_.contains(name))
             continue;
         const bool is_there = inventory_.has_node(parts->index, parts->node);
-        const bool is_late = is_up && outlived.contains(name);
-        if (!is_there && !is_up) {
+        const bool is_late = is_up(state) && outlived.contains(name);
+        if (!is_there && !is_up(state)) {
             manager_->cancel_anchor(name);
         } else if (!is_there && !is_late) {
             if (inventory_.has_node(parts->node))

@@ -100,7 +100,7 @@ private:
     void note_refusal();
     void note_success(const std::string& anchor);
     void drop(const std::string& name);
-    void take_known(systemd::Orders::Anchors existing);
+    void take_known(const systemd::Orders::Anchors& existing);
     void keep(const std::string& unit, Tied& tied);
     void make(const std::string& unit, Tied& tied, const systemd::Anchor& anchor,
               const Member& member);

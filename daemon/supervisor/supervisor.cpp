@@ -210,9 +210,13 @@ void Supervisor::mark(const std::string& unit)
 /// another one. PID 1 has stopped their anchors then; or it will.
 void Supervisor::on_anchors(const systemd::Orders::Anchors& existing)
 {
+    const auto stops = [](const auto& anchor) {
+        return anchor->second == systemd::Orders::AnchorState::stopping;
+    };
     for (auto& [name, unit] : units_) {
         end_members(name, unit, [&](const Member& member) {
-            return !member.anchor.empty() && !existing.contains(member.anchor) &&
+            const auto listed = existing.find(member.anchor);
+            return !member.anchor.empty() && (listed == existing.end() || stops(listed)) &&
                    departures_.when(member.index, member.node) != 0;
         });
         for (const auto& member : unit.record.members) {
@@ -221,9 +225,10 @@ void Supervisor::on_anchors(const systemd::Orders::Anchors& existing)
             const bool is_there = inventory_.has_node(member.index, member.node);
             if (is_unknown(member) || (is_there && !member.removed))
                 continue;
-            if (!is_there && existing.contains(anchor))
+            const auto listed = existing.find(anchor);
+            if (listed != existing.end() && (!is_there || stops(listed)))
                 anchors_.expect_end(name, anchor);
-            else if (!existing.contains(anchor) && (!unit.state || unit.state->is_up()))
+            else if (listed == existing.end() && (!unit.state || unit.state->is_up()))
                 // PID 1 may have heard, and have the unit's stop in its queue: it is asked
                 unit.is_behind = true;
         }

@@ -99,10 +99,15 @@ Result<uint32_t> job_of(sd_bus_message* message)
     return *id;
 }
 
-/// Returns the job of each anchor by its name; 0 if the anchor is up.
-std::map<std::string, uint32_t> read_anchors(sd_bus_message* message)
+struct ListedAnchor {
+    Orders::AnchorState state;
+    uint32_t job; ///< 0: none
+};
+
+/// Returns the anchors by name.
+std::map<std::string, ListedAnchor> read_anchors(sd_bus_message* message)
 {
-    std::map<std::string, uint32_t> anchors;
+    std::map<std::string, ListedAnchor> anchors;
     if (sd_bus_message_enter_container(message, 'a', "(ssssssouso)") < 0)
         return anchors;
     const char* name = nullptr;
@@ -111,11 +116,13 @@ std::map<std::string, uint32_t> read_anchors(sd_bus_message* message)
     uint32_t id = 0;
     while (sd_bus_message_read(message, "(ssssssouso)", &name, nullptr, nullptr, &active, nullptr,
                                nullptr, nullptr, &id, &job, nullptr) > 0) {
-        const bool is_up =
-            std::string_view(active) == "active" && (id == 0 || std::string_view(job) != "stop");
-        // one that stops does not count
-        if (is_up || (id != 0 && std::string_view(job) == "start"))
-            anchors.emplace(name, is_up ? 0 : id);
+        const auto job_type = id == 0 ? std::string_view() : std::string_view(job);
+        if (job_type == "stop")
+            anchors.emplace(name, ListedAnchor{Orders::AnchorState::stopping, id});
+        else if (std::string_view(active) == "active")
+            anchors.emplace(name, ListedAnchor{Orders::AnchorState::up, id});
+        else if (job_type == "start")
+            anchors.emplace(name, ListedAnchor{Orders::AnchorState::starting, id});
     }
     return anchors;
 }
@@ -602,14 +609,14 @@ void Manager::end_pending(const std::string& anchor, Result<void> outcome)
 Manager::Anchors Manager::take_anchors(sd_bus_message* message)
 {
     Anchors anchors;
-    for (const auto& [name, job] : read_anchors(message)) {
-        anchors.emplace(name, job == 0);
-        if (job == 0)
+    for (const auto& [name, anchor] : read_anchors(message)) {
+        anchors.emplace(name, anchor.state);
+        if (anchor.state == AnchorState::up)
             pending_.erase(name);
-        else
+        else if (anchor.state == AnchorState::starting)
             pending_.try_emplace(
-                name,
-                Pending{[this, name = name](const auto&) { events_.on_anchor_job(name); }, job});
+                name, Pending{[this, name = name](const auto&) { events_.on_anchor_job(name); },
+                              anchor.job});
     }
     return anchors;
 }

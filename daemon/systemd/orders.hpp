@@ -17,8 +17,12 @@ class Orders {
 public:
     using OnJob = std::function<void(Result<uint32_t> job)>;
     using OnDone = std::function<void(Result<void>)>;
-    /// By name: true if it is up, false if it waits for its device.
-    using Anchors = std::map<std::string, bool>;
+    enum class AnchorState {
+        starting, ///< waits for its device
+        up,
+        stopping ///< its device went, and its job has not run yet
+    };
+    using Anchors = std::map<std::string, AnchorState>; ///< by name
     using OnAnchors = std::function<void(Result<Anchors>)>;
 
     Orders() = default;
@@ -45,7 +49,7 @@ public:
     virtual void drop_anchor(const std::string& name, OnDone on_done) = 0;
     /// Takes back an anchor that waits for a device that will not come; one that is up stays.
     virtual void cancel_anchor(const std::string& name) = 0;
-    /// Lists the anchors that are up or being started.
+    /// Lists the anchors that are up, or are being started or stopped.
     virtual void list_anchors(OnAnchors on_anchors) = 0;
 };
 

@@ -757,7 +757,7 @@ TEST_CASE("an anchor that waits is taken back by its job, known or not", "[manag
     CHECK(bench.take() == List{"anchor failed: "s + anchor_name + ": canceled"});
 }
 
-TEST_CASE("anchors are listed that are up or on their way, and the end of a way is told",
+TEST_CASE("anchors are listed that are up, or start or stop, and the end of a start is told",
           "[manager]")
 {
     Bench bench;
@@ -772,8 +772,11 @@ TEST_CASE("anchors are listed that are up or on their way, and the end of a way 
     bench.manager->list_anchors(take);
     bench.settle();
     CHECK(pid1.take() == List{"ListUnitsByPatterns rdmad-*.slice"});
-    const Manager::Anchors expected = {
-        {"up.slice", true}, {"restarting.slice", true}, {"rdmad-a.service:2:uverbs2.slice", false}};
+    using State = Manager::AnchorState;
+    const Manager::Anchors expected = {{"up.slice", State::up},
+                                       {"stopping.slice", State::stopping},
+                                       {"restarting.slice", State::up},
+                                       {"rdmad-a.service:2:uverbs2.slice", State::starting}};
     CHECK(listed == expected);
     bench.manager->cancel_anchor("rdmad-a.service:2:uverbs2.slice");
     bench.settle();

@@ -15,6 +15,7 @@
 using namespace rdmad;
 using namespace rdmad::test;
 using systemd::UnitState;
+using AnchorState = systemd::Orders::AnchorState;
 using namespace std::string_literals;
 
 namespace {
@@ -276,7 +277,7 @@ TEST_CASE("an anchor outlives rdmad, and is taken over", "[supervisor]")
 {
     Bench bench;
     bench.run_with_opa();
-    bench.pid1.existing = {{opa_anchor, true}};
+    bench.pid1.existing = {{opa_anchor, AnchorState::up}};
     bench.restart({Bench::event("", opa)});
     bench.tell("a.service", running());
     CHECK(bench.pid1.take().empty());
@@ -289,11 +290,11 @@ TEST_CASE("anchors of nothing that is bound go, groups before their members", "[
     bench.bind(opa_match, "Unit=a.service");
     bench.plug(opa);
     bench.pid1.take();
-    bench.pid1.existing = {{"rdmad-a.service:1:uverbs1:b.slice", true},
-                           {opa_anchor, true},
-                           {"rdmad-z.service:any:b.slice", true},
-                           {"rdmad-z.service:1:uverbs1:b.slice", true},
-                           {"rdmad-z.service:1:uverbs1.slice", true}};
+    bench.pid1.existing = {{"rdmad-a.service:1:uverbs1:b.slice", AnchorState::up},
+                           {opa_anchor, AnchorState::up},
+                           {"rdmad-z.service:any:b.slice", AnchorState::up},
+                           {"rdmad-z.service:1:uverbs1:b.slice", AnchorState::up},
+                           {"rdmad-z.service:1:uverbs1.slice", AnchorState::up}};
     bench.supervisor->on_connected();
     bench.supervisor->settle();
     CHECK(bench.pid1.take() ==
@@ -310,11 +311,11 @@ TEST_CASE("anchors of a node that went are left to PID 1, but those that wait fo
     bench.bind(opa_match, "Unit=a.service");
     bench.plug(opa);
     bench.pid1.take();
-    bench.pid1.existing = {{opa_anchor, true},
-                           {"rdmad-z.service:0:uverbs0.slice", true},
-                           {"rdmad-z.service:any:b.slice", true},
-                           {"rdmad-z.service:0:uverbs0:b.slice", true},
-                           {"rdmad-y.service:0:uverbs0.slice", false}};
+    bench.pid1.existing = {{opa_anchor, AnchorState::up},
+                           {"rdmad-z.service:0:uverbs0.slice", AnchorState::up},
+                           {"rdmad-z.service:any:b.slice", AnchorState::up},
+                           {"rdmad-z.service:0:uverbs0:b.slice", AnchorState::up},
+                           {"rdmad-y.service:0:uverbs0.slice", AnchorState::starting}};
     bench.supervisor->on_connected();
     bench.supervisor->settle();
     CHECK(bench.pid1.take() == List{"cancel rdmad-y.service:0:uverbs0.slice"});
@@ -327,7 +328,7 @@ TEST_CASE("an anchor stops its unit however far udev is behind the kernel", "[su
     const bool is_early = GENERATE(true, false);
     if (is_early)
         bench.unplug_early(opa, 1000);
-    bench.pid1.existing = {{opa_anchor, true}};
+    bench.pid1.existing = {{opa_anchor, AnchorState::up}};
     if (!is_early) {
         bench.kernel.remove(opa);
         bench.restart({Bench::event("", opa)});
@@ -363,13 +364,44 @@ TEST_CASE("a stop that PID 1 has in its queue is waited for", "[supervisor]")
     CHECK(bench.record("a.service").memory.stop->cause == Stop::Cause::unplug);
 }
 
+TEST_CASE("a unit that any port will do for is stopped only after the anchor, which is waited for",
+          "[supervisor]")
+{
+    Bench bench;
+    bench.bind(opa_match, "Unit=a.service\nRequire=any");
+    bench.plug(opa);
+    bench.finish_all();
+    bench.tell("a.service", running());
+    const auto anchor = bench.anchor_of("a.service");
+    bench.note_removal(opa, 1000);
+    const bool is_back = GENERATE(true, false);
+    if (!is_back)
+        bench.kernel.remove(opa);
+    // PID 1 has heard: the anchor has a job, and neither its group nor the unit has one
+    bench.pid1.existing = {{anchor, AnchorState::stopping}};
+    bench.restart({Bench::event("", opa)});
+    for (int look = 0; look < 3; look++) {
+        bench.tell("a.service", running());
+        CHECK(bench.supervisor->units().at("a.service").is_behind);
+        bench.supervisor->on_connected();
+        bench.supervisor->settle();
+    }
+    auto unit = running();
+    unit.has_job = true;
+    bench.supervisor->on_anchor_job(anchor);
+    bench.tell("a.service", unit);
+    CHECK(bench.supervisor->units().at("a.service").is_behind);
+    bench.tell("a.service", down(2000));
+    CHECK(bench.record("a.service").memory.stop->cause == Stop::Cause::unplug);
+}
+
 TEST_CASE("an anchor that stands on the node that came after goes", "[supervisor]")
 {
     Bench bench;
     bench.bind("Device=mixed", "Unit=a.service");
     bench.plug(opa);
     // of a device that had uverbs1 before
-    bench.pid1.existing = {{"rdmad-a.service:9:uverbs1.slice", true}};
+    bench.pid1.existing = {{"rdmad-a.service:9:uverbs1.slice", AnchorState::up}};
     bench.supervisor->on_connected();
     bench.supervisor->settle();
     CHECK(bench.pid1.take().empty());
@@ -382,7 +414,7 @@ TEST_CASE("the anchors of a device are kept until the kernel tells of it", "[sup
 {
     Bench bench;
     bench.run_with_opa();
-    bench.pid1.existing = {{opa_anchor, true}};
+    bench.pid1.existing = {{opa_anchor, AnchorState::up}};
     bench.kernel.refuse_port(opa, 1);
     bench.restart({Bench::event("", opa)});
     REQUIRE(bench.inventory->unanswered().contains(opa));
@@ -413,7 +445,8 @@ TEST_CASE("the group of an anchor that is kept is kept beside one that goes", "[
     // the file matched device 0, too, before rdmad was stopped
     const auto of_0 = "rdmad-a.service:0:uverbs0:50\\x2da.binding.slice"s;
     const auto of_opa = "rdmad-a.service:1:uverbs1:50\\x2da.binding.slice"s;
-    bench.pid1.existing = {{of_0, true}, {of_opa, true}, {group, true}};
+    bench.pid1.existing = {
+        {of_0, AnchorState::up}, {of_opa, AnchorState::up}, {group, AnchorState::up}};
     bench.kernel.refuse_port(opa, 1);
     bench.restart({Bench::event("", 0), Bench::event("", opa)});
     REQUIRE(bench.inventory->unanswered().contains(opa));
@@ -434,9 +467,9 @@ TEST_CASE("a unit has a keeper as long as it is bound, and one of nothing goes",
     bench.plug(opa);
     CHECK(bench.pid1.kept == std::set<std::string>{"a.service"});
     bench.pid1.kept.insert("z.service");
-    bench.pid1.existing = {{systemd::keeper_name("a.service"), true},
-                           {systemd::keeper_name("z.service"), true},
-                           {opa_anchor, true}};
+    bench.pid1.existing = {{systemd::keeper_name("a.service"), AnchorState::up},
+                           {systemd::keeper_name("z.service"), AnchorState::up},
+                           {opa_anchor, AnchorState::up}};
     bench.supervisor->on_connected();
     bench.supervisor->settle();
     CHECK(bench.pid1.kept == std::set<std::string>{"a.service"});
@@ -466,7 +499,7 @@ TEST_CASE("an anchor that still waits is taken over as such", "[supervisor]")
     bench.bind(opa_match, "Unit=a.service");
     bench.plug(opa);
     const bool is_up = GENERATE(true, false);
-    bench.pid1.existing = {{opa_anchor, is_up}};
+    bench.pid1.existing = {{opa_anchor, is_up ? AnchorState::up : AnchorState::starting}};
     bench.restart({Bench::event("", opa)});
     bench.tell("a.service", never_ran());
     CHECK(bench.anchor_of("a.service") == (is_up ? opa_anchor : ""));
@@ -482,7 +515,7 @@ TEST_CASE("a group that is in use is no stranger", "[supervisor]")
     const auto group = "rdmad-a.service:any:50\\x2da.binding.slice"s;
     CHECK(bench.pid1.take() == List{"anchor " + member});
     CHECK(bench.pid1.made.at(member).group == group);
-    bench.pid1.existing = {{member, true}, {group, true}};
+    bench.pid1.existing = {{member, AnchorState::up}, {group, AnchorState::up}};
     bench.supervisor->on_connected();
     bench.supervisor->settle();
     CHECK(bench.pid1.take().empty());
@@ -587,14 +620,14 @@ TEST_CASE("an anchor that was taken over while it started is up, or made again, 
     Bench bench;
     bench.bind(opa_match, "Unit=a.service");
     bench.plug(opa);
-    bench.pid1.existing = {{opa_anchor, false}};
+    bench.pid1.existing = {{opa_anchor, AnchorState::starting}};
     bench.restart({Bench::event("", opa)});
     bench.tell("a.service", running());
     bench.pid1.take();
     const bool is_up = GENERATE(true, false);
     bench.pid1.existing.clear();
     if (is_up)
-        bench.pid1.existing = {{opa_anchor, true}};
+        bench.pid1.existing = {{opa_anchor, AnchorState::up}};
     bench.supervisor->on_anchor_job(opa_anchor);
     CHECK(bench.supervisor->has_failed());
     bench.supervisor->retry();
@@ -816,7 +849,7 @@ TEST_CASE("a node that came back while rdmad was away stopped its unit", "[super
     if (has_gone)
         bench.note_removal(opa, 1000);
     if (is_anchored)
-        bench.pid1.existing = {{anchor, true}};
+        bench.pid1.existing = {{anchor, AnchorState::up}};
     bench.restart({Bench::event("", opa)});
     bench.tell("a.service", down(2000));
     const auto asked = bench.pid1.take();
@@ -846,7 +879,7 @@ TEST_CASE("what PID 1 has yet to stop for a port is not started with the next on
     bench.end_anchors(0);
     bench.tell("a.service", down(2000));
     if (is_restarted) {
-        bench.pid1.existing = {{"rdmad-a.service:1:uverbs1.slice", true}};
+        bench.pid1.existing = {{"rdmad-a.service:1:uverbs1.slice", AnchorState::up}};
         bench.restart({Bench::event("", 7), Bench::event("", 8)});
         bench.tell("a.service", down(2000));
     }
@@ -861,8 +894,8 @@ TEST_CASE("what PID 1 has yet to stop for a port is not started with the next on
     }
     SECTION("and nobody hears that from it")
     {
-        bench.pid1.existing = {{"rdmad-a.service:7:uverbs7.slice", true},
-                               {"rdmad-a.service:8:uverbs8.slice", true}};
+        bench.pid1.existing = {{"rdmad-a.service:7:uverbs7.slice", AnchorState::up},
+                               {"rdmad-a.service:8:uverbs8.slice", AnchorState::up}};
         CHECK(bench.supervisor->has_failed());
         bench.supervisor->retry();
     }
@@ -925,7 +958,7 @@ TEST_CASE("an anchor that comes up between what PID 1 has and the next look is u
     Bench bench;
     bench.bind(opa_match, "Unit=a.service");
     bench.plug(opa);
-    bench.pid1.existing = {{opa_anchor, false}};
+    bench.pid1.existing = {{opa_anchor, AnchorState::starting}};
     bench.supervisor->on_connected();
     bench.pid1.take();
     const bool is_up = GENERATE(true, false);
@@ -941,7 +974,7 @@ TEST_CASE("an anchor that ends between what PID 1 has and the next look is asked
 {
     Bench bench;
     bench.run_with_opa();
-    bench.pid1.existing = {{opa_anchor, true}};
+    bench.pid1.existing = {{opa_anchor, AnchorState::up}};
     bench.supervisor->on_connected();
     CHECK_FALSE(bench.supervisor->has_failed());
     bench.supervisor->on_anchor_job(opa_anchor);
@@ -1023,7 +1056,7 @@ TEST_CASE("a start that an earlier rdmad asked for is asked for again", "[superv
     bench.tell("a.service", never_ran());
     CHECK(bench.record("a.service").memory.is_asked);
     bench.pid1.take();
-    bench.pid1.existing = {{opa_anchor, true}};
+    bench.pid1.existing = {{opa_anchor, AnchorState::up}};
     bench.restart({Bench::event("", opa)});
     bench.tell("a.service", never_ran());
     CHECK(bench.pid1.take() == List{"start a.service"});
@@ -1293,7 +1326,7 @@ TEST_CASE("the unit of an old name is stopped when its device was renamed while 
     const std::vector<UdevEvent> nodes = {
         Bench::event("", opa),
         {.subsystem = "infiniband", .node = {"fabric", "/sys/devices/fabric"}, .index = opa}};
-    bench.pid1.existing = {{"rdmad-a\\x40opa.service:1:uverbs1.slice", true}};
+    bench.pid1.existing = {{"rdmad-a\\x40opa.service:1:uverbs1.slice", AnchorState::up}};
     must(bench.client.rename(opa, "fabric"));
     bench.sys.rename("class/infiniband/opa", "class/infiniband/fabric");
     bench.restart(nodes);
@@ -1376,7 +1409,7 @@ TEST_CASE("an unplug that rdmad hears of after a failure has been its reason at 
         bench.tell("a.service", failed);
         CHECK(bench.record("a.service").memory.stop->cause == Stop::Cause::failure);
         if (GENERATE(true, false)) {
-            bench.pid1.existing = {{opa_anchor, true}};
+            bench.pid1.existing = {{opa_anchor, AnchorState::up}};
             bench.restart({Bench::event("", opa)});
             bench.tell("a.service", failed);
         }
@@ -1679,7 +1712,7 @@ TEST_CASE("an anchor that PID 1 does not take away is asked for again", "[superv
 {
     Bench bench;
     bench.run_with_opa();
-    bench.pid1.existing = {{opa_anchor, true}};
+    bench.pid1.existing = {{opa_anchor, AnchorState::up}};
     bench.pid1.drop_outcome = fail(ENOBUFS, "not now");
     bench.run.remove("etc");
     bench.reload();

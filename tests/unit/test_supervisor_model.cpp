@@ -55,7 +55,8 @@ public:
         systemd::Anchor anchor;
         uint32_t job = 0; ///< that waits for the device
         bool is_up = false;
-        bool is_stopping = false;
+        bool is_stopping = false; ///< has a job for that
+        bool was_unknown = false; ///< see hears_unknown
     };
     enum class By { rdmad, dead_rdmad, administrator };
     struct Events {
@@ -73,6 +74,7 @@ public:
     std::map<std::string, AnchorUnit> anchors;
     std::set<std::string> groups;
     By started_by = By::administrator; ///< the run, or the start that is queued
+    bool hears_unknown = false;        ///< of the end of a device that rdmad never saw
 
     void device(const std::string& device_unit, bool is_there)
     {
@@ -151,7 +153,7 @@ public:
     {
         if (unit.start_job != 0)
             events.on_job(unit_name, std::exchange(unit.start_job, 0), "canceled");
-        if (is_active() && stop_job_ == 0)
+        if (stop_job_ == 0 && is_active())
             stop_job_ = job;
         else if (stop_job_ == 0)
             events.on_job(unit_name, job, "done");
@@ -168,10 +170,10 @@ public:
         events.on_unit();
         return true;
     }
-    /// The unit has stopped.
+    /// Jobs that stop anchors run, or else the unit has stopped.
     bool finish()
     {
-        if (begin_stop())
+        if (stop_grouped() || begin_stop())
             return true;
         if (unit.state.active_state != "deactivating")
             return false;
@@ -204,17 +206,31 @@ private:
         events.on_job(name, anchor.job != 0 ? anchor.job : ++last_job_, result);
         drop_unneeded();
     }
-    /// The device of an anchor went.
+    /// The device of an anchor went. A group has no job before its last anchor's has run.
     void end(const std::string& name)
     {
         auto& anchor = anchors.at(name);
         anchor.is_up = false;
-        if (anchor.anchor.group)
-            return take_away(name, "done");
         anchor.is_stopping = true;
+        anchor.was_unknown = hears_unknown;
+        if (anchor.anchor.group)
+            return;
         propagate();
         if (stop_job_ == 0)
             take_away(name, "done");
+    }
+    bool stop_grouped()
+    {
+        const auto is_due = [](const auto& entry) {
+            return entry.second.is_stopping && entry.second.anchor.group;
+        };
+        const auto found = std::find_if(anchors.begin(), anchors.end(), is_due);
+        if (found == anchors.end())
+            return false;
+        hears_unknown = found->second.was_unknown;
+        take_away(std::string(found->first), "done");
+        hears_unknown = false;
+        return true;
     }
     void drop_unneeded()
     {
@@ -347,13 +363,9 @@ public:
     void list_anchors(OnAnchors on_anchors) override
     {
         send([this, on_anchors] {
-            std::map<std::string, uint32_t> anchors;
-            for (const auto& [name, anchor] : pid1_.anchors)
-                if (!anchor.is_stopping)
-                    anchors[name] = anchor.job;
-            for (const auto& group : pid1_.groups)
-                anchors[group] = 0;
-            to_rdmad_.push_back([this, on_anchors, anchors] { take_anchors(on_anchors, anchors); });
+            to_rdmad_.push_back([this, on_anchors, anchors = pid1_.anchors, groups = pid1_.groups] {
+                take_anchors(on_anchors, anchors, groups);
+            });
         });
     }
 
@@ -412,18 +424,24 @@ private:
         if (pending)
             pending.mapped().on_done(std::move(outcome));
     }
-    void take_anchors(const OnAnchors& on_anchors, const std::map<std::string, uint32_t>& anchors)
+    void take_anchors(const OnAnchors& on_anchors,
+                      const std::map<std::string, Pid1::AnchorUnit>& anchors,
+                      const std::set<std::string>& groups)
     {
         Anchors known;
-        for (const auto& [name, job] : anchors) {
-            known[name] = job == 0;
-            if (job == 0)
+        for (const auto& group : groups)
+            known[group] = AnchorState::up;
+        for (const auto& [name, anchor] : anchors) {
+            known[name] = anchor.is_stopping ? AnchorState::stopping
+                          : anchor.job == 0  ? AnchorState::up
+                                             : AnchorState::starting;
+            if (known[name] == AnchorState::up)
                 pending_.erase(name);
-            else
+            else if (known[name] == AnchorState::starting)
                 pending_.try_emplace(name, Pending{[this, name = name](const auto&) {
                                                        callbacks_.on_anchor_job(name);
                                                    },
-                                                   job});
+                                                   anchor.job});
         }
         on_anchors(std::move(known));
     }
@@ -727,10 +745,10 @@ private:
                  recorded_.at(slot.captured).index == slot.index)
             recorded_.erase(slot.captured);
         udev_to_pid1_.push_back([this, unit, is_there, index = slot.index] {
-            hears_unknown_ = !is_there && !known_.contains(index);
+            pid1_.hears_unknown = !is_there && !known_.contains(index);
             pid1_.device(unit, is_there);
             unheard_ -= is_there ? 0 : 1;
-            hears_unknown_ = false;
+            pid1_.hears_unknown = false;
         });
         if (!is_alive())
             return;
@@ -841,7 +859,7 @@ private:
         if (pid1_.unit.state.active_state != "active" && !is_rdmads_start())
             return;
         const bool is_known = is_rdmads_start() ? !is_crossed_ : is_run_seen() && !began_behind_;
-        wanted_ = is_known && !hears_unknown_ ? Wanted::yes : Wanted::unknown;
+        wanted_ = is_known && !pid1_.hears_unknown ? Wanted::yes : Wanted::unknown;
     }
     /// No port went, so that rdmad can take the stop for nothing but an administrator's.
     [[nodiscard]] bool is_stop_clear() const
@@ -912,12 +930,11 @@ private:
     Wanted wanted_ = Wanted::yes;
     uint64_t began_ = 0;
     bool is_rdmads_ = false;
-    std::set<uint32_t> known_;   ///< appearances that rdmad saw
-    bool hears_unknown_ = false; ///< PID 1, of the end of one that rdmad never saw
-    bool is_crossed_ = false;    ///< a start that rdmad asked for, by an administrator's stop
-    int unheard_ = 0;            ///< removals that PID 1 has not heard of
-    bool began_behind_ = false;  ///< the run, before PID 1 or rdmad heard of one
-    size_t dies_at_ = 0;         ///< so many points from now; 0: it does not
+    std::set<uint32_t> known_;  ///< appearances that rdmad saw
+    bool is_crossed_ = false;   ///< a start that rdmad asked for, by an administrator's stop
+    int unheard_ = 0;           ///< removals that PID 1 has not heard of
+    bool began_behind_ = false; ///< the run, before PID 1 or rdmad heard of one
+    size_t dies_at_ = 0;        ///< so many points from now; 0: it does not
     std::string wrong_;
 };
 
@@ -1069,6 +1086,9 @@ TEST_CASE("what went wrong once goes well", "[supervisor][words]")
         // rdmad starts anew while PID 1 has the stop of the unit in its queue
         Case{Require::all, "plug-0 plug-1 quiet unplug-0 die plug-0"},
         Case{Require::any, "plug-0 quiet plug-1 unplug-0 die"},
+        // and before that stop is in its queue, which is after the anchor's
+        Case{Require::any, "start quiet plug-0 plug-1 udev udev die-at-3 rdmad-udev restart "
+                           "unplug-0"},
         // a start is stopped as its port goes, while another is tied
         Case{Require::any, "plug-0 udev rdmad-udev pid1-bus unplug-0 pid1-bus plug-0"},
         // a port blinks before PID 1 hears of it
