@@ -51,6 +51,21 @@ void keep_identity(Port& port, const std::vector<Port>& before)
     port.netdev_index = known->netdev_index;
 }
 
+/// Returns nullptr if the device has no node of that name.
+const NodeRef* node_of(const Device& device, std::string_view name)
+{
+    const auto is_it = [&](const std::optional<NodeRef>& node) {
+        return node && node->sysname == name;
+    };
+    if (is_it(device.uverbs))
+        return &*device.uverbs;
+    for (const auto& port : device.ports)
+        for (const auto* node : {&port.umad, &port.issm})
+            if (is_it(*node))
+                return &**node;
+    return nullptr;
+}
+
 Device device_of(const Snapshot& snapshot)
 {
     const auto& known = snapshot.info;
@@ -361,21 +376,15 @@ bool Inventory::is_leaving(uint32_t index)
 bool Inventory::has_node(uint32_t index, std::string_view node) const
 {
     const auto device = devices_.find(index);
-    if (device == devices_.end())
-        return false;
-    const auto is_it = [&](const std::optional<NodeRef>& ref) {
-        return ref && ref->sysname == node;
-    };
-    const auto& ports = device->second.ports;
-    return is_it(device->second.uverbs) ||
-           std::any_of(ports.begin(), ports.end(),
-                       [&](const Port& port) { return is_it(port.umad) || is_it(port.issm); });
+    return device != devices_.end() && node_of(device->second, node);
 }
 
-bool Inventory::has_node(std::string_view node) const
+const NodeRef* Inventory::node_named(std::string_view node) const
 {
-    return std::any_of(devices_.begin(), devices_.end(),
-                       [&](const auto& device) { return has_node(device.first, node); });
+    for (const auto& [index, device] : devices_)
+        if (const auto* found = node_of(device, node))
+            return found;
+    return nullptr;
 }
 
 /// Takes a VLAN, bond or bridge for what is below it: its addresses are in the GID tables there.

@@ -69,8 +69,9 @@ public:
     }
     /// Returns true if the device is there and has the node (uverbs0, umad0, issm0).
     [[nodiscard]] bool has_node(uint32_t index, std::string_view node) const;
-    /// Returns true if any device has a node of that name: udev is done with an earlier one then.
-    [[nodiscard]] bool has_node(std::string_view node) const;
+    /// Returns the node of that name, or nullptr: if there is one, udev is done with an earlier
+    /// one.
+    [[nodiscard]] const NodeRef* node_named(std::string_view node) const;
     /// Returns true if a change of the network device may be one of a port. It may have been
     /// renamed.
     [[nodiscard]] bool is_concerned(const std::string& netdev, uint32_t netdev_index) const;

@@ -90,9 +90,10 @@ void Anchors::drop(const std::string& name)
     });
 }
 
-void Anchors::expect_end(const std::string& unit, const std::string& anchor)
+void Anchors::expect_end(const std::string& unit, const std::string& anchor,
+                         const std::string& syspath)
 {
-    ending_[unit].insert(anchor);
+    ending_[unit].insert_or_assign(anchor, syspath);
 }
 
 /// Returns false if nobody waits for the end of the anchor.
@@ -171,7 +172,9 @@ Anchors::State Anchors::state(const std::string& unit, const Member& member) con
         return State::failed;
     const auto& anchors = found->second.anchors;
     const auto anchor = anchors.find(name(unit, member));
-    return anchor == anchors.end() ? State::failed : anchor->second.state;
+    // one that ended is made anew with the next look
+    const bool is_over = anchor == anchors.end() || anchor->second.has_ended;
+    return is_over ? State::failed : anchor->second.state;
 }
 
 size_t Anchors::tied_count() const
@@ -196,7 +199,7 @@ void Anchors::tie(const std::string& unit, const std::vector<Member>& members)
             unclaimed_.erase(*anchor.group);
         if (const auto known = unclaimed_.extract(anchor.name))
             tied.anchors[anchor.name] = {is_up(known.mapped()) ? State::up : State::starting,
-                                         member.index, member.node, anchor.group};
+                                         member.index, member.node, member.syspath, anchor.group};
         else if (!tied.anchors.contains(anchor.name))
             make(unit, tied, anchor, member);
     }
@@ -231,7 +234,8 @@ void Anchors::make(const std::string& unit, Tied& tied, const systemd::Anchor& a
     if (!expected && !std::exchange(is_unnoted_, true))
         log::warning(log::id::device_trouble,
                      "udev cannot note when a device goes: " + expected.error().message());
-    tied.anchors[anchor.name] = {State::starting, member.index, member.node, anchor.group};
+    tied.anchors[anchor.name] = {State::starting, member.index, member.node, member.syspath,
+                                 anchor.group};
     manager_->start_anchor(anchor,
                            [this, unit, name = anchor.name, member](const Result<void>& outcome) {
                                take_outcome(unit, name, member, outcome);
@@ -322,9 +326,20 @@ void Anchors::untie(const std::string& unit, Tied& tied, const std::set<std::str
         else if (anchor.state == State::starting)
             manager_->cancel_anchor(name);
         if (!is_there && anchor.state != State::failed && !anchor.has_ended)
-            ending_[unit].insert(name);
+            expect_end(unit, name, anchor.syspath);
         return true;
     });
+}
+
+/// Returns true if a later node of that name is known to be another one than the anchor's, so that
+/// the anchor cannot stand on it.
+bool Anchors::is_elsewhere(const std::string& anchor, const std::string& node) const
+{
+    const auto* later = inventory_.node_named(node);
+    return later && std::any_of(ending_.begin(), ending_.end(), [&](const auto& entry) {
+               const auto known = entry.second.find(anchor);
+               return known != entry.second.end() && known->second != later->syspath;
+           });
 }
 
 /// Keeps an anchor whose node has gone: PID 1 is about to stop it and the unit, and would forget
@@ -353,16 +368,17 @@ void Anchors::drop_foreign()
         if (!parts || unclaimed_.contains(name))
             continue;
         const bool is_there = inventory_.has_node(parts->index, parts->node);
-        const bool is_late = is_up(state) && outlived.contains(name);
-        if (!is_there && !is_up(state)) {
-            manager_->cancel_anchor(name);
-        } else if (!is_there && !is_late) {
-            if (inventory_.has_node(parts->node))
+        const bool is_late =
+            is_up(state) && outlived.contains(name) && !is_elsewhere(name, parts->node);
+        if (!is_there && !is_late) {
+            if (!is_up(state))
+                manager_->cancel_anchor(name);
+            else if (inventory_.node_named(parts->node))
                 outlived_.insert(name);
+            // it may come up on a later node before it is cancelled
             note_failure();
-        }
-        if (!is_there && !is_late)
             continue;
+        }
         members.push_back(name);
         // before its members, or it would stop the unit as nobody needs it
         if (foreign.contains(parts->group) && !unclaimed_.contains(parts->group))

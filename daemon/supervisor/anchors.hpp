@@ -65,7 +65,7 @@ public:
     /// Forgets the anchors whose nodes went, and may be there again before the unit is tied anew.
     void forget_gone(const std::string& unit);
     /// Records that PID 1 has yet to stop an anchor whose node went.
-    void expect_end(const std::string& unit, const std::string& anchor);
+    void expect_end(const std::string& unit, const std::string& anchor, const std::string& syspath);
     /// Returns true if PID 1 has yet to stop an anchor of a node that went, and the unit with it.
     [[nodiscard]] bool is_ending(const std::string& unit) const
     {
@@ -87,6 +87,7 @@ private:
         State state = State::starting;
         uint32_t index = 0;
         std::string node = {};
+        std::string syspath = {};
         std::optional<std::string> group = {};
         bool has_ended = false; ///< PID 1 knows that the node went, and rdmad does not yet
     };
@@ -108,6 +109,7 @@ private:
                       const Result<void>& outcome);
     void untie(const std::string& unit, Tied& tied, const std::set<std::string>& wanted);
     bool end(const std::string& anchor);
+    [[nodiscard]] bool is_elsewhere(const std::string& anchor, const std::string& node) const;
 
     const Inventory& inventory_;
     const Bindings& bindings_;
@@ -122,7 +124,8 @@ private:
     unsigned skipped_ = 0;         ///< of those
     bool is_unnoted_ = false;      ///< the journal knows that some removal will not be noted
     std::map<std::string, Tied> units_;
-    std::map<std::string, std::set<std::string>> ending_; ///< by unit, names of anchors
+    /// By unit, and by name of an anchor: the sysfs path of the node that went.
+    std::map<std::string, std::map<std::string, std::string>> ending_;
     std::set<std::string> outlived_;     ///< anchors that were there at the last look, and no node
     std::set<std::string> told_;         ///< anchors that could not be made, which was logged
     systemd::Orders::Anchors unclaimed_; ///< what PID 1 has, and nobody wanted yet

@@ -14,6 +14,12 @@ namespace {
 // requested of one unit for one preparation
 constexpr int max_stops = 3;
 
+bool is_grouped(const std::string& anchor)
+{
+    const auto parts = systemd::parse_anchor_name(anchor);
+    return parts && !parts->group.empty();
+}
+
 bool has_specifier(const std::string& unit)
 {
     return unit.find('%') != std::string::npos;
@@ -207,28 +213,34 @@ void Supervisor::mark(const std::string& unit)
 }
 
 /// Ends the members whose nodes went, by udev's notes, even if such a node is there again, as
-/// another one. PID 1 has stopped their anchors then; or it will.
+/// another one. PID 1 has stopped their anchors then, is about to, or will when it hears of it.
 void Supervisor::on_anchors(const systemd::Orders::Anchors& existing)
 {
     const auto stops = [](const auto& anchor) {
         return anchor->second == systemd::Orders::AnchorState::stopping;
     };
     for (auto& [name, unit] : units_) {
+        // an anchor that came up as an earlier rdmad ended is in no record
+        const auto anchor_of = [&, &name = name](const Member& member) {
+            return member.anchor.empty() ? anchors_.name(name, member) : member.anchor;
+        };
         end_members(name, unit, [&](const Member& member) {
-            const auto listed = existing.find(member.anchor);
-            return !member.anchor.empty() && (listed == existing.end() || stops(listed)) &&
+            const auto listed = existing.find(anchor_of(member));
+            return (listed == existing.end() || stops(listed)) &&
                    departures_.when(member.index, member.node) != 0;
         });
         for (const auto& member : unit.record.members) {
-            // an anchor that came up as an earlier rdmad ended is in no record
-            const auto anchor = member.anchor.empty() ? anchors_.name(name, member) : member.anchor;
+            const auto anchor = anchor_of(member);
             const bool is_there = inventory_.has_node(member.index, member.node);
             if (is_unknown(member) || (is_there && !member.removed))
                 continue;
             const auto listed = existing.find(anchor);
-            if (listed != existing.end() && (!is_there || stops(listed)))
-                anchors_.expect_end(name, anchor);
-            else if (listed == existing.end() && (!unit.state || unit.state->is_up()))
+            // one that hands its stop on itself stops only after the unit has
+            const bool is_passed_on =
+                listed == existing.end() || (stops(listed) && !is_grouped(anchor));
+            if (!is_passed_on && (!is_there || stops(listed)))
+                anchors_.expect_end(name, anchor, member.syspath);
+            else if (is_passed_on && (!unit.state || unit.state->is_up()))
                 // PID 1 may have heard, and have the unit's stop in its queue: it is asked
                 unit.is_behind = true;
         }

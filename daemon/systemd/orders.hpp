@@ -20,7 +20,7 @@ public:
     enum class AnchorState {
         starting, ///< waits for its device
         up,
-        stopping ///< its device went, and its job has not run yet
+        stopping ///< has a job for that: most often, as its device went
     };
     using Anchors = std::map<std::string, AnchorState>; ///< by name
     using OnAnchors = std::function<void(Result<Anchors>)>;

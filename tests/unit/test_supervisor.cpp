@@ -350,7 +350,9 @@ TEST_CASE("a stop that PID 1 has in its queue is waited for", "[supervisor]")
     const bool is_back = GENERATE(true, false);
     if (!is_back)
         bench.kernel.remove(opa);
-    // the anchor is about to stop, and is not listed
+    // the anchor stops after the unit, or was listed before it was about to
+    if (GENERATE(true, false))
+        bench.pid1.existing = {{opa_anchor, AnchorState::stopping}};
     bench.restart({Bench::event("", opa)});
     auto unit = running();
     unit.has_job = true;
@@ -362,6 +364,38 @@ TEST_CASE("a stop that PID 1 has in its queue is waited for", "[supervisor]")
     }
     bench.tell("a.service", down(2000));
     CHECK(bench.record("a.service").memory.stop->cause == Stop::Cause::unplug);
+}
+
+TEST_CASE("a stop for a node that was made anew is known where its anchor is in no record",
+          "[supervisor]")
+{
+    Bench bench;
+    bench.bind(opa_match, "Unit=a.service");
+    bench.plug(opa);
+    bench.tell("a.service", running());
+    REQUIRE(bench.record("a.service").members[0].anchor.empty());
+    // it came up, and ended with the node, while no rdmad was there
+    bench.note_removal(opa, 1000);
+    bench.restart({Bench::event("", opa)});
+    bench.tell("a.service", down(2000));
+    CHECK(bench.record("a.service").memory.stop->cause == Stop::Cause::unplug);
+}
+
+TEST_CASE("a start waits for the unit's stop in PID 1, and not for that of an anchor of before",
+          "[supervisor]")
+{
+    Bench bench;
+    bench.run_with_opa();
+    bench.note_removal(opa, 1000);
+    bench.pid1.existing = {{opa_anchor, AnchorState::stopping}};
+    bench.pid1.take();
+    bench.restart({Bench::event("", opa)});
+    CHECK(bench.pid1.take() == List{"anchor "s + opa_anchor});
+    auto unit = down(2000);
+    unit.active_state = "deactivating";
+    unit.has_job = true;
+    bench.tell("a.service", unit);
+    CHECK(bench.pid1.take() == List{"start a.service"});
 }
 
 TEST_CASE("a unit that any port will do for is stopped only after the anchor, which is waited for",
@@ -378,7 +412,8 @@ TEST_CASE("a unit that any port will do for is stopped only after the anchor, wh
     if (!is_back)
         bench.kernel.remove(opa);
     // PID 1 has heard: the anchor has a job, and neither its group nor the unit has one
-    bench.pid1.existing = {{anchor, AnchorState::stopping}};
+    bench.pid1.existing = {{anchor, AnchorState::stopping},
+                           {systemd::group_name("a.service", "50-a.binding"), AnchorState::up}};
     bench.restart({Bench::event("", opa)});
     for (int look = 0; look < 3; look++) {
         bench.tell("a.service", running());
@@ -407,6 +442,50 @@ TEST_CASE("an anchor that stands on the node that came after goes", "[supervisor
     CHECK(bench.pid1.take().empty());
     bench.supervisor->retry();
     bench.supervisor->settle();
+    CHECK(bench.pid1.take() == List{"drop rdmad-a.service:9:uverbs1.slice"});
+}
+
+TEST_CASE("an anchor that cannot stand on the node that came after stops its unit, however late",
+          "[supervisor]")
+{
+    Bench bench;
+    bench.run_with_opa();
+    const auto syspath = bench.record("a.service").members[0].syspath;
+    bench.unplug_early(opa, 1000);
+    // another device has uverbs1 now
+    const bool is_same_place = GENERATE(true, false);
+    bench.kernel.return_as(opa, 7);
+    auto later = Bench::event("add", 7);
+    later.node = {"uverbs1", is_same_place ? syspath : "/sys/devices/other/uverbs1"};
+    bench.inventory->handle(later);
+    bench.pid1.take();
+    bench.pid1.existing = {{opa_anchor, AnchorState::up}};
+    for (int look = 0; look < 5; look++) {
+        bench.supervisor->on_connected();
+        bench.tell("a.service", running());
+        CHECK(bench.supervisor->has_failed());
+    }
+    const auto asked = bench.pid1.take();
+    CHECK((std::count(asked.begin(), asked.end(), "drop "s + opa_anchor) > 0) == is_same_place);
+}
+
+TEST_CASE("an anchor that waits for a node that went is looked for after it was cancelled",
+          "[supervisor]")
+{
+    Bench bench;
+    bench.bind("Device=mixed", "Unit=a.service");
+    bench.plug(opa);
+    bench.pid1.existing = {{"rdmad-a.service:9:uverbs1.slice", AnchorState::starting}};
+    bench.supervisor->on_connected();
+    bench.supervisor->settle();
+    CHECK(bench.pid1.take() == List{"cancel rdmad-a.service:9:uverbs1.slice"});
+    CHECK(bench.supervisor->has_failed());
+    // it came up before that was read
+    bench.pid1.existing = {{"rdmad-a.service:9:uverbs1.slice", AnchorState::up}};
+    for (int look = 0; look < 2; look++) {
+        bench.supervisor->retry();
+        bench.supervisor->settle();
+    }
     CHECK(bench.pid1.take() == List{"drop rdmad-a.service:9:uverbs1.slice"});
 }
 
