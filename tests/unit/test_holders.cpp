@@ -11,6 +11,8 @@
 #include <fcntl.h>
 #include <filesystem>
 #include <sys/ioctl.h>
+#include <sys/stat.h>
+#include <sys/sysmacros.h>
 
 using namespace rdmad;
 using namespace rdmad::test;
@@ -44,6 +46,12 @@ public:
     [[nodiscard]] std::string path() const
     {
         return "/proc/self/fd/" + std::to_string(fd_.get());
+    }
+    [[nodiscard]] std::string number() const
+    {
+        struct stat status = {};
+        REQUIRE(fstat(fd_.get(), &status) == 0);
+        return std::to_string(major(status.st_rdev)) + ":" + std::to_string(minor(status.st_rdev));
     }
 
 private:
@@ -179,6 +187,8 @@ TEST_CASE("all processes are looked at, and only devices count", "[holders]")
     const auto uverbs = processes.node("uverbs0");
     const DeletedDevice deleted;
     const auto gone = processes.node("umad1 (deleted)", deleted.path());
+    // a later node has its number
+    processes.tree.link("char/" + deleted.number(), "../../devices/virtual/infiniband_mad/umad4");
     // one that is there, and the same of a foreign major number
     const auto forged = processes.node("uverbs1 (deleted)");
     const auto foreign = processes.node("uverbs2 (deleted)", "/dev/tty");
