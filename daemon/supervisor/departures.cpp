@@ -29,6 +29,12 @@ void Departures::see(uint32_t index, const std::string& node, uint64_t now)
     seen_.try_emplace({index, node}, now);
 }
 
+void Departures::miss(uint32_t index, const std::string& node, uint64_t now)
+{
+    if (expected_.contains(index))
+        see(index, node, now);
+}
+
 uint64_t Departures::when(uint32_t index, const std::string& node) const
 {
     const auto noted = removals_.when(index, node);

@@ -21,6 +21,9 @@ public:
     [[nodiscard]] Result<void> expect(uint32_t index, const std::string& node);
     /// Records when the node went; the first time counts.
     void see(uint32_t index, const std::string& node, uint64_t now);
+    /// Records that a node is gone that udev was to note, and may not have noted yet: systemd hears
+    /// of it later than that, so it has not stopped anything for it before now.
+    void miss(uint32_t index, const std::string& node, uint64_t now);
     /// Returns CLOCK_MONOTONIC in microseconds; 0 if nobody knows.
     [[nodiscard]] uint64_t when(uint32_t index, const std::string& node) const;
     /// Forgets what is known of any other device.

@@ -641,7 +641,10 @@ void Supervisor::note_departures(const std::string& name, BoundUnit& unit)
         // there again, as another one, and what happened between was lost
         if (inventory_.has_node(member.index, member.node))
             return !member.anchor.empty() && departures_.when(member.index, member.node) != 0;
-        return !is_unknown(member);
+        if (is_unknown(member))
+            return false;
+        departures_.miss(member.index, member.node, clock_(CLOCK_MONOTONIC));
+        return true;
     });
 }
 

@@ -913,6 +913,21 @@ TEST_CASE("a node that went and is there again by its old name stopped its unit"
     CHECK(bench.pid1.take().empty());
 }
 
+TEST_CASE("a port that udev has yet to note as gone has stopped nothing", "[supervisor]")
+{
+    Bench bench;
+    bench.run_with_opa();
+    bench.kernel.remove(opa);
+    const bool is_noted = GENERATE(true, false);
+    if (is_noted)
+        bench.note_removal(opa, 1000);
+    bench.restart({});
+    // somebody stopped it, or the port that went before
+    bench.tell("a.service", down(2000));
+    CHECK(bench.record("a.service").memory.stop->cause ==
+          (is_noted ? Stop::Cause::unplug : Stop::Cause::other));
+}
+
 TEST_CASE("a node that came back while rdmad was away stopped its unit", "[supervisor]")
 {
     Bench bench;

@@ -166,7 +166,7 @@ public:
     {
         if (!unit.state.is_up() || stop_job_ == 0)
             return false;
-        // one that was not active yet ceases to be nothing
+        // of one that was not active yet, PID 1 keeps no time
         if (unit.state.active_state == "active")
             unit.state.active_exit = clock_;
         unit.state.active_state = "deactivating";
@@ -535,10 +535,8 @@ public:
             return false;
         slot.is_there = false;
         unheard_++;
-        unnoted_++;
         kernel_.remove(slot.index);
         udev_.push_back([this, gone = slot] {
-            unnoted_--;
             note_removal(gone);
             slots_.at(N).noted = clock_;
         });
@@ -822,9 +820,6 @@ private:
     }
     void begin()
     {
-        // a rdmad that starts cannot know since when a device is gone
-        if (wanted_ == Wanted::no && unnoted_ > 0)
-            wanted_ = Wanted::unknown;
         (void)kernel_.reset();
         client_.emplace(kernel_);
         bindings_.emplace(run_.path());
@@ -986,7 +981,6 @@ private:
     std::set<uint32_t> known_;  ///< appearances that rdmad saw
     bool is_crossed_ = false;   ///< a start that rdmad asked for, by an administrator's stop
     int unread_orders_ = 0;     ///< starts that PID 1 has yet to read of
-    int unnoted_ = 0;           ///< removals that udev has not noted yet
     int unheard_ = 0;           ///< removals that PID 1 has not heard of
     bool began_behind_ = false; ///< the run, before PID 1 or rdmad heard of one
     size_t dies_at_ = 0;        ///< so many points from now; 0: it does not
@@ -1158,6 +1152,10 @@ TEST_CASE("what went wrong once goes well", "[supervisor][words]")
         // what ran with the node of before is not started before it is tied to that of now
         Case{Require::any, "plug-0 quiet blink-0 udev udev udev overrun"},
         Case{Require::all, "plug-0 plug-1 quiet blink-0 udev udev udev overrun"},
+        // rdmad starts anew before udev has noted that the ports of what somebody stopped went
+        Case{Require::all, "plug-0 plug-1 quiet die-at-2 stop rdmad-bus unplug-0 plug-0 unplug-1 "
+                           "restart pid1-bus rdmad-bus pid1-bus plug-1 pid1-bus rdmad-bus "
+                           "rdmad-bus"},
         // a start is stopped as its port goes, while another is tied
         Case{Require::any, "plug-0 udev rdmad-udev pid1-bus unplug-0 pid1-bus plug-0"},
         // a port blinks before PID 1 hears of it
