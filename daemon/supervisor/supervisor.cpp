@@ -216,8 +216,9 @@ void Supervisor::mark(const std::string& unit)
 /// another one. PID 1 has stopped their anchors then, is about to, or will when it hears of it.
 void Supervisor::on_anchors(const systemd::Orders::Anchors& existing)
 {
-    const auto stops = [](const auto& anchor) {
-        return anchor->second == systemd::Orders::AnchorState::stopping;
+    const auto stands = [&](const std::string& anchor) {
+        const auto listed = existing.find(anchor);
+        return listed != existing.end() && listed->second != systemd::Orders::AnchorState::stopping;
     };
     for (auto& [name, unit] : units_) {
         // an anchor that came up as an earlier rdmad ended is in no record
@@ -225,22 +226,19 @@ void Supervisor::on_anchors(const systemd::Orders::Anchors& existing)
             return member.anchor.empty() ? anchors_.name(name, member) : member.anchor;
         };
         end_members(name, unit, [&](const Member& member) {
-            const auto listed = existing.find(anchor_of(member));
-            return (listed == existing.end() || stops(listed)) &&
-                   departures_.when(member.index, member.node) != 0;
+            return !stands(anchor_of(member)) && departures_.when(member.index, member.node) != 0;
         });
         for (const auto& member : unit.record.members) {
             const auto anchor = anchor_of(member);
             const bool is_there = inventory_.has_node(member.index, member.node);
             if (is_unknown(member) || (is_there && !member.removed))
                 continue;
-            const auto listed = existing.find(anchor);
-            // one that hands its stop on itself stops only after the unit has
-            const bool is_passed_on =
-                listed == existing.end() || (stops(listed) && !is_grouped(anchor));
-            if (!is_passed_on && (!is_there || stops(listed)))
+            // PID 1 has yet to hear, or the unit gets its job only after the anchor's has run
+            const bool is_ahead =
+                stands(anchor) ? !is_there : existing.contains(anchor) && is_grouped(anchor);
+            if (is_ahead)
                 anchors_.expect_end(name, anchor, member.syspath);
-            else if (is_passed_on && (!unit.state || unit.state->is_up()))
+            else if (!stands(anchor) && (!unit.state || unit.state->is_up()))
                 // PID 1 may have heard, and have the unit's stop in its queue: it is asked
                 unit.is_behind = true;
         }
