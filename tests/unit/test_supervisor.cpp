@@ -202,6 +202,24 @@ struct Bench {
         tell("a.service", running());
         pid1.take();
     }
+    /// The same, with a binding that any port satisfies.
+    void run_with_any()
+    {
+        bind(opa_match, "Unit=a.service\nRequire=any");
+        plug(opa);
+        finish_all();
+        tell("a.service", running());
+    }
+    /// However often it looks, rdmad waits for a stop of a.service, which PID 1 reports like that.
+    void expect_behind(const UnitState& unit)
+    {
+        for (int look = 0; look < 3; look++) {
+            tell("a.service", unit);
+            CHECK(supervisor->units().at("a.service").is_behind);
+            supervisor->on_connected();
+            supervisor->settle();
+        }
+    }
 };
 
 } // namespace
@@ -356,12 +374,7 @@ TEST_CASE("a stop that PID 1 has in its queue is waited for", "[supervisor]")
     bench.restart({Bench::event("", opa)});
     auto unit = running();
     unit.has_job = true;
-    for (int look = 0; look < 3; look++) {
-        bench.tell("a.service", unit);
-        CHECK(bench.supervisor->units().at("a.service").is_behind);
-        bench.supervisor->on_connected();
-        bench.supervisor->settle();
-    }
+    bench.expect_behind(unit);
     bench.tell("a.service", down(2000));
     CHECK(bench.record("a.service").memory.stop->cause == Stop::Cause::unplug);
 }
@@ -402,10 +415,7 @@ TEST_CASE("a unit that any port will do for is stopped only after the anchor, wh
           "[supervisor]")
 {
     Bench bench;
-    bench.bind(opa_match, "Unit=a.service\nRequire=any");
-    bench.plug(opa);
-    bench.finish_all();
-    bench.tell("a.service", running());
+    bench.run_with_any();
     const auto anchor = bench.anchor_of("a.service");
     bench.note_removal(opa, 1000);
     const bool is_back = GENERATE(true, false);
@@ -415,12 +425,7 @@ TEST_CASE("a unit that any port will do for is stopped only after the anchor, wh
     bench.pid1.existing = {{anchor, AnchorState::stopping},
                            {systemd::group_name("a.service", "50-a.binding"), AnchorState::up}};
     bench.restart({Bench::event("", opa)});
-    for (int look = 0; look < 3; look++) {
-        bench.tell("a.service", running());
-        CHECK(bench.supervisor->units().at("a.service").is_behind);
-        bench.supervisor->on_connected();
-        bench.supervisor->settle();
-    }
+    bench.expect_behind(running());
     auto unit = running();
     unit.has_job = true;
     bench.supervisor->on_anchor_job(anchor);
@@ -1003,10 +1008,7 @@ TEST_CASE("a unit stops for the port that went, though any will do and another o
           "[supervisor]")
 {
     Bench bench;
-    bench.bind(opa_match, "Unit=a.service\nRequire=any");
-    bench.plug(opa);
-    bench.finish_all();
-    bench.tell("a.service", running());
+    bench.run_with_any();
     bench.unplug_early(opa, 1000);
     bench.kernel.return_as(opa, 7);
     bench.plug(7);

@@ -442,12 +442,13 @@ private:
         for (const auto& group : groups)
             known[group] = AnchorState::up;
         for (const auto& [name, anchor] : anchors) {
-            known[name] = anchor.is_stopping ? AnchorState::stopping
-                          : anchor.job == 0  ? AnchorState::up
-                                             : AnchorState::starting;
-            if (known[name] == AnchorState::up)
+            const auto state = anchor.is_stopping ? AnchorState::stopping
+                               : anchor.job == 0  ? AnchorState::up
+                                                  : AnchorState::starting;
+            known[name] = state;
+            if (state == AnchorState::up)
                 pending_.erase(name);
-            else if (known[name] == AnchorState::starting)
+            else if (state == AnchorState::starting)
                 pending_.try_emplace(name, Pending{[this, name = name](const auto&) {
                                                        callbacks_.on_anchor_job(name);
                                                    },
@@ -536,11 +537,8 @@ public:
         slot.is_there = false;
         unheard_++;
         kernel_.remove(slot.index);
-        udev_.push_back([this, gone = slot] {
-            note_removal(gone);
-            slots_.at(N).noted = clock_;
-        });
-        udev_.push_back([this, gone = slot] { tell_all(gone, "remove"); });
+        udev_.push_back([this, gone = slot] { note_removal(gone); });
+        udev_.push_back([this, gone = slot] { tell(gone, "remove"); });
         return true;
     }
     /// A node goes and is made anew, and its device stays: ib_uverbs is loaded anew.
@@ -551,10 +549,7 @@ public:
         if (!slot.is_there)
             return false;
         unheard_++;
-        udev_.push_back([this, gone = slot] {
-            note_removal(gone);
-            slots_.at(N).noted = clock_;
-        });
+        udev_.push_back([this, gone = slot] { note_removal(gone); });
         for (const auto* action : {"remove", "add"})
             udev_.push_back([this, slot, action] { tell(slot, action, false); });
         return true;
@@ -568,7 +563,7 @@ public:
         slot.is_there = true;
         slot.index = ++last_index_;
         kernel_.copy(slot.captured, slot.index);
-        udev_.push_back([this, come = slot] { tell_all(come, "add"); });
+        udev_.push_back([this, come = slot] { tell(come, "add"); });
         return true;
     }
     bool start()
@@ -761,6 +756,7 @@ private:
 
     void note_removal(const Slot& slot)
     {
+        slots_.at(slot.captured).noted = clock_;
         // PID 1 keeps no time of the stop of what was not active yet
         const auto& unit = pid1_.unit.state;
         if (wanted_ == Wanted::no && unit.active_state == "deactivating" &&
@@ -773,11 +769,7 @@ private:
         (void)std::filesystem::remove(run_.path(note));
         run_.link(note, std::to_string(clock_));
     }
-    void tell_all(const Slot& slot, const std::string& action)
-    {
-        tell(slot, action, true);
-    }
-    void tell(const Slot& slot, const std::string& action, bool has_device_event)
+    void tell(const Slot& slot, const std::string& action, bool has_device_event = true)
     {
         const bool is_there = action != "remove";
         const auto unit = naming::device_unit(slot.node().syspath);
