@@ -377,6 +377,28 @@ TEST_CASE("the loser that came first is the heir when the owner's node goes", "[
     CHECK_FALSE(bench.wins(by_rxe));
 }
 
+TEST_CASE("a loser that died with its mark left does not inherit", "[link_owners]")
+{
+    Bench bench;
+    CHECK(bench.wins(by_mixed));
+    CHECK_FALSE(bench.wins(by_opa));
+    CHECK_FALSE(bench.wins(by_rxe));
+    bench.tree.remove("class/infiniband_mad/umad2");
+    SECTION("the next one does")
+    {
+        bench.release(by_mixed);
+        CHECK(bench.owner() == "2 1 umad3");
+        CHECK(bench.is_triggered("umad3"));
+    }
+    SECTION("nobody does if there is none")
+    {
+        bench.tree.remove("class/infiniband_mad/umad3");
+        bench.release(by_mixed);
+        CHECK(bench.owner() == "0 claims");
+    }
+    CHECK(bench.losers().empty());
+}
+
 TEST_CASE("who took a link from a living owner looks again when that has given it up",
           "[link_owners]")
 {

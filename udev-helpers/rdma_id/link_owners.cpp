@@ -10,6 +10,7 @@
 #include "udev-helpers/rdma_id/log.hpp"
 #include "udev-helpers/rdma_id/node_refresh.hpp"
 
+#include <algorithm>
 #include <array>
 #include <cerrno>
 #include <unistd.h>
@@ -215,16 +216,23 @@ void LinkOwners::note_loss(const std::string& key, const Claim& loser, const Cla
         trigger(root_, owner.node, owner.sysname);
 }
 
-/// Returns the node that came first of those that lost a link to its owner, and removes its mark.
-std::optional<Claimant> LinkOwners::pop_first_loser(const std::string& key, Node node) const
+/// Gives a link to the node that came first of those that lost it to its owner, and triggers that
+/// node. Goes on to the next one if the node is gone and has left its mark.
+void LinkOwners::pass_on(const std::string& key, Node node) const
 {
-    std::optional<Claimant> heir;
-    for (const auto& loser : losers_of(key, node))
-        if (!heir || is_before(loser.mark.claimant, *heir))
-            heir = loser.mark.claimant;
-    if (heir)
-        unlink(mark_path(key, heir->sysname).c_str());
-    return heir;
+    const auto path = this->path(taken, key);
+    auto losers = losers_of(key, node);
+    std::sort(losers.begin(), losers.end(), [](const Loser& a, const Loser& b) {
+        return is_before(a.mark.claimant, b.mark.claimant);
+    });
+    for (const auto& loser : losers) {
+        const auto& heir = loser.mark.claimant;
+        unlink(loser.path.c_str());
+        replace_link(to_text(heir), path);
+        if (trigger(root_, node, heir.sysname))
+            return;
+    }
+    unlink(path.c_str());
 }
 
 std::vector<LinkOwners::Loser> LinkOwners::losers_of(const std::string& key, Node node) const
@@ -340,18 +348,13 @@ bool LinkOwners::release_link(const std::string& key, Node node, const PastLinks
         // one that was to give the link up has done so, if by its removal
         concerns_owner = loser.mark.state == Mark::State::yields;
     }
-    const auto path = this->path(taken, key);
-    auto owner = parse_claimant(read_link(path).value_or(""), node);
+    const auto owner = parse_claimant(read_link(path(taken, key)).value_or(""), node);
     if (owner && is_of(past, *owner)) {
-        is_released = concerns_owner = true;
-        owner = pop_first_loser(key, node);
-        if (owner)
-            replace_link(to_text(*owner), path);
-        else
-            unlink(path.c_str());
+        pass_on(key, node);
+        return true;
     }
     if (owner && concerns_owner)
-        trigger(root_, owner->node, owner->sysname);
+        trigger(root_, node, owner->sysname);
     return is_released;
 }
 

@@ -75,9 +75,10 @@ public:
     /// link to each claimant that no record speaks against.
     [[nodiscard]] Result<bool> take(const Claim& claim);
 
-    /// Gives the links of a node to the nodes that came next. Call it for each node as it goes, and
-    /// once more for the device: systemd may hear of the next owner before it hears that the last
-    /// one went, and would then ignore it. Returns true if there was something to release.
+    /// Gives the links of a node to the nodes that came next and are still there. Call it for each
+    /// node as it goes, and once more for the device: systemd may hear of the next owner before it
+    /// hears that the last one went, and would then ignore it. Returns true if there was something
+    /// to release.
     bool release(const PastLinks& past) const;
 
     /// Releases the links of every node that has gone without a release.
@@ -104,7 +105,7 @@ private:
     [[nodiscard]] std::string path(const char* kind, const std::string& key) const;
     [[nodiscard]] std::string mark_path(const std::string& key, const std::string& sysname) const;
     [[nodiscard]] std::vector<Loser> losers_of(const std::string& key, Node node) const;
-    [[nodiscard]] std::optional<Claimant> pop_first_loser(const std::string& key, Node node) const;
+    void pass_on(const std::string& key, Node node) const;
     void note_loss(const std::string& key, const Claim& loser, const Claimant& owner) const;
     bool release_link(const std::string& key, Node node, const PastLinks& past) const;
     [[nodiscard]] bool sweep_record(const char* kind, const std::string& name);
