@@ -50,6 +50,11 @@ public:
     {
         return !properties_.empty();
     }
+    [[nodiscard]] bool asks_for_driver() const
+    {
+        const auto found = lists_.find("Driver");
+        return found != lists_.end() && !found->second.empty();
+    }
 
     /// Returns the GUIDs that PortGUID= or NodeGUID= lists one by one; empty if it has patterns.
     [[nodiscard]] std::vector<std::string> port_guids() const;

@@ -656,3 +656,40 @@ TEST_CASE("a device that a file may match by Property= waits where no property i
     bench.file("10-role.link", "[Match]\nProperty=ROLE=x\nDriver=siw\n[Link]\nName=x\n");
     CHECK(bench.candidates() == List{"rocep3s0"});
 }
+
+TEST_CASE("a device whose driver a file asks for waits in the event of a umad node that comes "
+          "before ib_uverbs has the device",
+          "[decision]")
+{
+    Bench bench;
+    std::string subsystem = "infiniband_mad";
+    bench.properties = [&](const std::string& key) {
+        return key == "SUBSYSTEM" ? std::optional(subsystem) : std::nullopt;
+    };
+    bench.info.driver = std::nullopt;
+    bench.tree.directory("class/infiniband_verbs");
+    bench.links("NamePolicy=path\n");
+    CHECK(bench.candidates() == List{"rocep3s0"});
+    bench.file("10-soft.link", GENERATE("[Match]\nDriver=rdma_rxe\n[Link]\nName=soft\n",
+                                        "[Match]\nOriginalName=*\n[Link]\nName=%D\n"));
+    CHECK(bench.decide().waits);
+    CHECK(bench.candidates().empty());
+    SECTION("another event decides in any case")
+    {
+        subsystem = GENERATE("infiniband_verbs", "infiniband", "net");
+    }
+    SECTION("the driver is known")
+    {
+        bench.info.driver = "rdma_rxe";
+        CHECK(bench.candidates().size() == 1);
+    }
+    SECTION("ib_uverbs is not loaded")
+    {
+        bench.tree.remove("class/infiniband_verbs");
+    }
+    SECTION("a user chose the name")
+    {
+        bench.info.device.name_assign_type = uint8_t{1};
+    }
+    CHECK_FALSE(bench.decide().waits);
+}

@@ -223,6 +223,29 @@ TEST_CASE("a device that waits for its network device is named later", "[ensure_
     CHECK(device.name == "rxe");
 }
 
+TEST_CASE("a device whose driver the event of a umad node does not know is named later",
+          "[ensure_name]")
+{
+    Bench bench;
+    bench.host.sys.directory("class/infiniband_verbs");
+    bench.host.image.file("etc/rdmad/link.d/1.link",
+                          "[Match]\nDriver=rdma_rxe\n[Link]\nName=soft\n");
+    bench.host.properties["SUBSYSTEM"] = "infiniband_mad";
+    // ib_uverbs does not have device 2
+    CHECK_FALSE(bench.renames(2));
+    CHECK(bench.record(2) == "rxe");
+    SECTION("by an event of the uverbs node")
+    {
+        bench.host.properties["SUBSYSTEM"] = "infiniband_verbs";
+    }
+    SECTION("by its own event, which never waits for the driver")
+    {
+        bench.host.properties["SUBSYSTEM"] = "infiniband";
+    }
+    CHECK_FALSE(bench.renames(2));
+    CHECK(bench.record(2) == "rxe rxe");
+}
+
 TEST_CASE("a device that a swap left with its temporary name gets another one", "[ensure_name]")
 {
     Bench bench;

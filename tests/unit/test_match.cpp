@@ -569,6 +569,17 @@ TEST_CASE("where nothing is known of properties they exclude nothing, and the ma
     CHECK_FALSE(match.asks_for_property());
 }
 
+TEST_CASE("a match says whether it asks for the driver", "[match]")
+{
+    Match match;
+    CHECK(match.set("NetDev", "x").empty());
+    CHECK_FALSE(match.asks_for_driver());
+    CHECK(match.set("Driver", "!rdma_rxe").empty());
+    CHECK(match.asks_for_driver());
+    CHECK(match.set("Driver", "").empty());
+    CHECK_FALSE(match.asks_for_driver());
+}
+
 TEST_CASE("a reason shows no control character", "[match]")
 {
     const auto reason = why_not("Driver", "a\x1b", {.driver = "b\x1b"});

@@ -5,6 +5,7 @@
 #include "core/device/topology.hpp"
 #include "core/device/udev_record.hpp"
 #include "core/naming/links.hpp"
+#include "core/sysfs/rdma_device.hpp"
 #include "udev-helpers/rdma_id/naming/link_files.hpp"
 
 #include <algorithm>
@@ -73,6 +74,11 @@ bool wants_label(const config::LinkFile& file)
 bool uses_netdev_in_name(const config::LinkFile& file)
 {
     return file.name.find("%N") != std::string::npos;
+}
+
+bool asks_for_driver(const config::LinkFile& file)
+{
+    return file.match.asks_for_driver() || file.name.find("%D") != std::string::npos;
 }
 
 bool has_policy(const config::LinkFile& file, Policy policy)
@@ -193,6 +199,18 @@ const config::LinkFile* find_file(const std::vector<config::LinkFile>& files,
     return found == files.end() ? nullptr : &*found;
 }
 
+/// Returns true if this event comes too early to know the driver, and a file asks for it. That of a
+/// software device is known once ib_uverbs has the device, and ib_umad may have it before. The
+/// event of the uverbs node decides then, or that of the device, which the kernel sends after all
+/// others (ib_register_device(), drivers/infiniband/core/device.c).
+bool must_wait_for_driver(const NamingInput& input, const DeviceInfo& info,
+                          const EventProperties& properties)
+{
+    return !info.driver && properties && properties("SUBSYSTEM") == "infiniband_mad" &&
+           sysfs::is_uverbs_loaded(input.root) &&
+           std::any_of(input.files.begin(), input.files.end(), asks_for_driver);
+}
+
 } // namespace
 
 std::vector<std::string> Decision::candidates() const
@@ -254,6 +272,11 @@ Decision decide_name(const NamingInput& input, const Snapshot& device,
     auto topology = read_topology(input.root, device, options);
     const auto facts = facts_of(input.host, info, topology, decision.original, properties);
     decision.file = find_file(input.files, facts);
+    if (decision.keeps.empty() && must_wait_for_driver(input, info, properties)) {
+        decision.keeps = "a file asks for its driver, which is not known yet";
+        decision.waits = true;
+        return decision;
+    }
     if (!decision.file)
         return decision;
     if (!decision.file->problems.empty()) {

@@ -25,7 +25,8 @@ struct Decision {
         {};                 ///< in the order in which they count; those with a name are to be tried
     std::string keeps = {}; ///< why the name stays whatever the attempts gave, if it does
     /// Another event of the device decides: udev has not named the network device yet that it is
-    /// called after, or a file asks for a udev property, which this event does not have.
+    /// called after, or a file asks for a udev property, which this event does not have, or for the
+    /// driver, which is not known yet.
     bool waits = false;
 
     /// Returns the names to try in order; the device keeps its own if it comes to that. Empty if
