@@ -282,6 +282,32 @@ TEST_CASE("nodes whose records have another GUID or network device follow a netw
         sys.file("class/net/" + netdev + "/address", "02:c9:02:00:0a:09\n");
         CHECK(follow(right).empty());
     }
+    SECTION("a GID is missing")
+    {
+        constexpr char gid[] = "class/infiniband/mixed/ports/2/gids/0";
+        const std::string without = "0002c90300000a01 0000000000000000";
+        sys.file("class/net/" + netdev + "/address", "02:c9:02:00:0a:02\n");
+        const auto come = [&] { sys.file(gid, "fe80:0000:0000:0000:00c9:02ff:fe00:0a02\n"); };
+        sys.file(gid, "0000:0000:0000:0000:0000:0000:0000:0000\n");
+        SECTION("a port that had one is waited for")
+        {
+            const OpenHook hook("ports/2/gids/0", OpenHook::When::before, come, 5);
+            CHECK(follow(right).empty());
+            CHECK(hook.has_run());
+        }
+        SECTION("the first one of a port is waited for a moment")
+        {
+            const OpenHook hook("ports/2/gids/0", OpenHook::When::before, come, 4);
+            CHECK(follow(without) == "change");
+            CHECK(hook.has_run());
+        }
+        SECTION("a port that never has one holds udev up no longer")
+        {
+            const OpenHook hook("ports/2/gids/0", OpenHook::When::before, come, 5);
+            CHECK(follow(without).empty());
+            CHECK_FALSE(hook.has_run());
+        }
+    }
     SECTION("that of another network device is not waited for, unless it is stacked on that")
     {
         const bool is_stacked = GENERATE(false, true);

@@ -9,6 +9,7 @@
 #include "udev-helpers/rdma_id/log.hpp"
 #include "udev-helpers/rdma_id/naming/ensure_name.hpp"
 #include "udev-helpers/rdma_id/naming/link_files.hpp"
+#include "udev-helpers/rdma_id/node_links.hpp"
 #include "udev-helpers/rdma_id/node_refresh.hpp"
 
 #include <algorithm>
@@ -93,33 +94,54 @@ bool wake(const Context& context, const nldev::Device& device)
     return trigger(context.root, Node::device, device.name, "add");
 }
 
-/// Returns true if GID 0 of each RoCE port on a network device, or on one that is stacked on that,
-/// is made of the present address. A member of a bond may have the GID of the bond.
-bool has_present_guids(const sysfs::Directory& root, const DeviceInfo& info,
-                       const std::string& changed)
+/// Returns true unless GID 0 of a RoCE port on a network device, or on one that is stacked on that,
+/// is made of another address than the present one, or missing. A member of a bond may have the GID
+/// of the bond.
+bool has_present_guid(const sysfs::Directory& root, const PortInfo& port,
+                      const std::string& changed)
 {
-    return std::all_of(info.ports.begin(), info.ports.end(), [&](const PortInfo& port) {
-        if (port.link_type != naming::LinkType::roce || !port.netdev ||
-            !naming::is_safe_name(*port.netdev) ||
-            !sysfs::stack_of(root, *port.netdev).contains(changed))
-            return true;
-        const auto netdev = "class/net/" + *port.netdev;
-        const auto address = root.read(netdev + "/address");
-        return !address || root.contains(netdev + "/master") ||
-               port.guid == sysfs::eui64_of(address.text);
-    });
+    if (port.link_type != naming::LinkType::roce || !port.netdev ||
+        !naming::is_safe_name(*port.netdev) ||
+        !sysfs::stack_of(root, *port.netdev).contains(changed))
+        return true;
+    const auto netdev = "class/net/" + *port.netdev;
+    const auto address = root.read(netdev + "/address");
+    return !address || root.contains(netdev + "/master") ||
+           port.guid == sysfs::eui64_of(address.text);
 }
 
-/// Takes a snapshot of a device once its GIDs follow the address of a network device, or after two
-/// seconds. The kernel updates them over one workqueue for all devices, after the event of the
-/// network device (roce_gid_mgmt.c).
+// limits the snapshots, between which each wait is twice as long as the one before
+constexpr std::chrono::milliseconds first_wait{8};
+constexpr int snapshots_for_change = 9;    // two seconds
+constexpr int snapshots_for_first_gid = 5; // an eighth of a second
+
+/// Returns how many snapshots to take at most until all ports have their present GUIDs. A port that
+/// never had a GID may never get one: the representor of a virtual function has none, and an
+/// adapter has hundreds of them.
+int most_snapshots(const Context& context, const DeviceInfo& info, const std::string& changed)
+{
+    int most = 1;
+    for (const auto& port : info.ports) {
+        if (has_present_guid(context.root, port, changed))
+            continue;
+        if (port.guid || has_recorded_guid(context.root, info, port.port, context.paths.udev))
+            return snapshots_for_change;
+        most = snapshots_for_first_gid;
+    }
+    return most;
+}
+
+/// Takes a snapshot of a device once its GIDs follow the address of a network device, or when it
+/// has waited long enough for that. The kernel updates them over one workqueue for all devices,
+/// after the event of the network device (roce_gid_mgmt.c).
 Result<std::optional<Snapshot>> take_present_snapshot(const Context& context, uint32_t index,
                                                       const std::string& changed)
 {
     Result<std::optional<Snapshot>> now;
-    for (Retries retries(std::chrono::milliseconds(8), 9); retries.next();) {
+    Retries retries(first_wait, snapshots_for_change);
+    for (int taken = 1; retries.next(); taken++) {
         now = take_snapshot(context.client, context.root, index);
-        if (!now || !*now || has_present_guids(context.root, (*now)->info, changed))
+        if (!now || !*now || taken >= most_snapshots(context, (*now)->info, changed))
             break;
     }
     return now;

@@ -30,13 +30,20 @@ bool is_unnamed_plane(const DeviceInfo& info)
            (info.node != Node::issm || info.ports.empty() || info.ports[0].port != 1);
 }
 
+/// Returns udev's record of the last event of the node or device.
+std::optional<UdevRecord> read_record(const sysfs::Directory& root, const DeviceInfo& info,
+                                      const std::string& udev_run)
+{
+    return info.node == Node::device
+               ? UdevRecord::read(udev_run, UdevRecord::id_of_device(info.sysname))
+               : UdevRecord::read_node(udev_run, root, info.node, info.sysname);
+}
+
 /// Returns what the node or device claimed, by udev's record of its last event.
 std::optional<PastLinks> read_recorded_links(const sysfs::Directory& root, const DeviceInfo& info,
                                              const std::string& udev_run)
 {
-    const auto record = info.node == Node::device
-                            ? UdevRecord::read(udev_run, UdevRecord::id_of_device(info.sysname))
-                            : UdevRecord::read_node(udev_run, root, info.node, info.sysname);
+    const auto record = read_record(root, info, udev_run);
     if (!record)
         return std::nullopt;
     return read_past_links(info.node, info.sysname,
@@ -128,6 +135,19 @@ bool is_guid_missing(const sysfs::Directory& root, const DeviceInfo& info,
     return past && past->index == info.device.index &&
            std::find_first_of(expected.begin(), expected.end(), past->port_guids.begin(),
                               past->port_guids.end()) != expected.end();
+}
+
+bool has_recorded_guid(const sysfs::Directory& root, const DeviceInfo& info, uint32_t port,
+                       const std::string& udev_run)
+{
+    const auto record = read_record(root, info, udev_run);
+    if (!record ||
+        text::parse_u32(record->property("ID_RDMA_INDEX").value_or("")) != info.device.index)
+        return false;
+    const auto list = record->property("ID_RDMA_PORT_GUIDS").value_or("");
+    const auto guids = text::split(list, ' ');
+    return port > 0 && port <= guids.size() &&
+           text::parse_hex_u64(guids[port - 1]).value_or(0) != 0;
 }
 
 void release_past_links(const sysfs::Directory& root, const DeviceInfo& info,

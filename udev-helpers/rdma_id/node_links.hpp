@@ -31,6 +31,13 @@ namespace rdmad::rdma_id {
 [[nodiscard]] bool is_guid_missing(const sysfs::Directory& root, const DeviceInfo& info,
                                    const std::string& udev_run);
 
+/// Returns true if udev has a GUID on record for this port of a device.
+///
+/// @param info of the device itself, or of its uverbs node
+/// @param udev_run /run/udev
+[[nodiscard]] bool has_recorded_guid(const sysfs::Directory& root, const DeviceInfo& info,
+                                     uint32_t port, const std::string& udev_run);
+
 /// Releases what earlier events of a node claimed and this one does not: the GUID of its port has
 /// changed. Then triggers the node.
 ///
