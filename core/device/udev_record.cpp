@@ -4,6 +4,8 @@
 #include "core/base/file.hpp"
 #include "core/base/text.hpp"
 
+#include <algorithm>
+
 namespace rdmad {
 
 std::optional<UdevRecord> UdevRecord::read(const std::string& udev_run, const std::string& id)
@@ -26,6 +28,19 @@ std::optional<std::string> UdevRecord::property(const std::string& key) const
         if (line.starts_with(wanted))
             return std::string(line.substr(wanted.size()));
     return std::nullopt;
+}
+
+bool UdevRecord::mentions(std::string_view old_name, std::string_view present_name) const
+{
+    for (auto at = text_.find(old_name); at != std::string::npos;
+         at = text_.find(old_name, at + 1)) {
+        const auto end = at + old_name.size();
+        // the first place at which a present name around this old one could begin
+        const auto first = end - std::min(end, present_name.size());
+        if (text_.find(present_name, first) > at)
+            return true;
+    }
+    return false;
 }
 
 } // namespace rdmad

@@ -32,11 +32,9 @@ public:
     }
 
     [[nodiscard]] std::optional<std::string> property(const std::string& key) const;
-    /// Returns true if it holds the text anywhere.
-    [[nodiscard]] bool mentions(std::string_view text) const
-    {
-        return text_.find(text) != std::string::npos;
-    }
+    /// Returns true if it holds an old name, which is not empty, anywhere but inside the present
+    /// one: Name=hca-%k makes "hca-mlx5_0" of "mlx5_0".
+    [[nodiscard]] bool mentions(std::string_view old_name, std::string_view present_name) const;
 
 private:
     std::string text_;

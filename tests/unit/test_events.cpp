@@ -156,6 +156,17 @@ TEST_CASE("an event of a device refreshes nodes that know another name of it", "
     CHECK_FALSE(bench.has_refreshed());
 }
 
+TEST_CASE("an event of a device leaves nodes alone if its name is made of the original one",
+          "[events]")
+{
+    Bench bench;
+    REQUIRE(bench.host.client.rename(0, "hca-mixed").has_value());
+    bench.records.write(bench.id, {"mixed", "hca-mixed"});
+    bench.record_of_udev("hca-mixed");
+    CHECK(has_line(bench.device_event(naming_off), "ID_RDMA_NAME=hca-mixed"));
+    CHECK_FALSE(bench.has_refreshed());
+}
+
 TEST_CASE("after a rename, nodes that udev is processing are refreshed unless they waited for it",
           "[events]")
 {

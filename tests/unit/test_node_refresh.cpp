@@ -116,6 +116,12 @@ TEST_CASE("a node is triggered if udev's record of it is not of this device and 
     bench.info.driver.reset();
     // a link of rdma-core's, made just before the rename
     CHECK(is_triggered(right + "S:infiniband/by-ibdev/uverbs-before\n"));
+    // the old name does not count inside the present one
+    bench.info.device.name = "hca-before";
+    const std::string renamed = "E:ID_RDMA_INDEX=0\nE:ID_RDMA_NAME=hca-before\n" + guids +
+                                "S:infiniband/by-ibdev/uverbs-hca-before\n";
+    CHECK_FALSE(is_triggered(renamed));
+    CHECK(is_triggered(renamed + "S:infiniband/by-ibdev/uverbs-before\n"));
 }
 
 TEST_CASE("a umad node is triggered if the GUID or network device of its port has changed",

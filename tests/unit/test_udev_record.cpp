@@ -16,8 +16,23 @@ TEST_CASE("a record tells properties, and what it mentions", "[udev_record]")
     CHECK(record->property("ID_NET_NAME") == "ens3=a");
     CHECK_FALSE(record->property("ID_NET").has_value());
     CHECK_FALSE(record->property("infiniband").has_value());
-    CHECK(record->mentions("infiniband/x"));
-    CHECK_FALSE(record->mentions("infiniband/y"));
+    CHECK(record->mentions("infiniband/x", "mlx5_0"));
+    CHECK_FALSE(record->mentions("infiniband/y", "mlx5_0"));
+}
+
+TEST_CASE("a record does not mention an old name by the present one that is made of it",
+          "[udev_record]")
+{
+    const UdevRecord record("E:ID_RDMA_NAME=hca-a-a\nS:by-ibdev/uverbs-hca-a-a\n");
+    CHECK_FALSE(record.mentions("a", "hca-a-a"));
+    CHECK_FALSE(record.mentions("hca-a-a", "hca-a-a"));
+    CHECK(record.mentions("a", "hca-a"));
+    CHECK(record.mentions("a", "a-hca"));
+    CHECK(record.mentions("hca-a-a", "a"));
+    CHECK(record.mentions("hca-a-a", ""));
+    CHECK(UdevRecord("S:hca-mlx5_0 mlx5_0").mentions("mlx5_0", "hca-mlx5_0"));
+    CHECK(UdevRecord("S:mlx5_0 hca-mlx5_0").mentions("mlx5_0", "hca-mlx5_0"));
+    CHECK_FALSE(UdevRecord("mlx5_10").mentions("mlx5_1", "mlx5_10"));
 }
 
 TEST_CASE("a record of many links is read whole", "[udev_record]")

@@ -40,7 +40,7 @@ bool is_current(const UdevRecord& record, const DeviceInfo& info, std::string_vi
     return std::all_of(
                volatile_keys.begin(), volatile_keys.end(),
                [&](const char* key) { return record.property(key) == value_of(now, key); }) &&
-           (old_name.empty() || !record.mentions(old_name));
+           (old_name.empty() || !record.mentions(old_name, info.device.name));
 }
 
 } // namespace

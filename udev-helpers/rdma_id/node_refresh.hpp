@@ -23,7 +23,7 @@ enum class Unrecorded {
 /// sends an event for the device alone, and after a change of a MAC address none.
 ///
 /// info: of the device, with all its ports; old_name: the earlier name of the device, empty if that
-/// is unknown: a record that contains it anywhere is out of date.
+/// is unknown: a record that mentions it is out of date.
 [[nodiscard]] Result<void> refresh_nodes(const Context& context, const DeviceInfo& info,
                                          std::string_view old_name, Unrecorded unrecorded);
 
