@@ -159,7 +159,9 @@ std::string describe_holder(const Holder& holder)
         return "systemd, which stores a descriptor for " + holder.unit.value_or("some service");
     if (holder.pid == 0)
         return holder.command + " of the kernel";
-    const auto text = holder.command + " (PID " + std::to_string(holder.pid) + ")";
+    // a process that calls itself "x (PID 812), y" is not to pass for another
+    const auto text =
+        text::quote_json(holder.command) + " (PID " + std::to_string(holder.pid) + ")";
     return holder.unit ? text + " of " + *holder.unit : text;
 }
 

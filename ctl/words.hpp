@@ -46,7 +46,8 @@ namespace rdmad::ctl {
 /// out "last start: condition not met, 2 min ago".
 [[nodiscard]] std::string describe_stop(const Stop& stop, int64_t now);
 
-/// Returns "ib_write_bw (PID 412) of perftest.service".
+/// Returns "\"ib_write_bw\" (PID 412) of perftest.service", with backslashes before quotes in the
+/// name.
 [[nodiscard]] std::string describe_holder(const Holder& holder);
 /// Returns all of them, with commas between.
 [[nodiscard]] std::string describe_holders(const std::vector<Holder>& holders);

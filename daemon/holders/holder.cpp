@@ -17,6 +17,13 @@ using Json = nlohmann::json;
 constexpr int version = 2;
 constexpr std::array<std::string_view, 3> kinds = {"uverbs", "umad", "issm"};
 
+/// Refuses leading zeroes, of which a name could have hundreds.
+bool is_plain_number(std::string_view digits)
+{
+    const auto number = text::parse_u32(digits);
+    return number && std::to_string(*number) == digits;
+}
+
 void keep_only(std::set<std::string>& names, const std::set<std::string>& wanted)
 {
     std::erase_if(names, [&](const std::string& name) { return !wanted.contains(name); });
@@ -48,7 +55,7 @@ Holder holder_of(const Json& object)
 bool is_node(std::string_view name)
 {
     return std::any_of(kinds.begin(), kinds.end(), [&](std::string_view kind) {
-        return name.starts_with(kind) && text::parse_u32(name.substr(kind.size()));
+        return name.starts_with(kind) && is_plain_number(name.substr(kind.size()));
     });
 }
 
@@ -95,7 +102,8 @@ std::string describe(const Holder& holder)
                (holder.unit.empty() ? "some service" : holder.unit);
     if (holder.pid == 0)
         return holder.command + " of the kernel";
-    auto text = holder.command + " (PID " + std::to_string(holder.pid) + ")";
+    // a process that calls itself "x (PID 812), y" is not to pass for another
+    auto text = text::quote_json(holder.command) + " (PID " + std::to_string(holder.pid) + ")";
     return holder.unit.empty() ? text : text + " of " + holder.unit;
 }
 

@@ -30,11 +30,11 @@ struct Holder {
 
 /// The node that a link /proc/PID/fd/N shows.
 struct LinkedNode {
-    std::string name = {}; ///< empty: another file
+    std::string name = {}; ///< empty: another file, or the unknown name of a node that is gone
     bool is_gone = false;  ///< "(deleted)"
 };
 [[nodiscard]] LinkedNode node_of_link(std::string_view link);
-/// Returns true if it is the name of one.
+/// Returns true if it is the name that the kernel gives to one.
 [[nodiscard]] bool is_node(std::string_view name);
 
 /// Returns the holders that have one of these nodes, or of those that are gone, and with them
@@ -45,7 +45,8 @@ struct LinkedNode {
 
 [[nodiscard]] std::set<std::string> units_of(const std::vector<Holder>& holders);
 
-/// Returns "ib_write_bw (PID 412) of perftest.service".
+/// Returns "\"ib_write_bw\" (PID 412) of perftest.service": the quotes, and backslashes before
+/// those in the name, set it apart from what follows.
 [[nodiscard]] std::string describe(const Holder& holder);
 /// Returns all of them, with commas between.
 [[nodiscard]] std::string describe(const std::vector<Holder>& holders);
@@ -54,14 +55,15 @@ struct LinkedNode {
 struct HolderReport {
     uint64_t began = 0; ///< microseconds of CLOCK_BOOTTIME: who came later may be missing
     std::vector<Holder> holders = {};
-    /// A process not all of whose descriptors were looked at, with no nodes; there may be others.
+    /// A process not all of whose descriptors were looked at, or are told, with no nodes; there may
+    /// be others.
     std::optional<Holder> unread = {};
 
     friend bool operator==(const HolderReport&, const HolderReport&) = default;
 };
 
-/// Returns "not all open files of sshd (PID 412), and perhaps of others, were looked at"; nothing
-/// if all were.
+/// Returns "not all open files of \"sshd\" (PID 412), and perhaps of others, were looked at";
+/// nothing if all were.
 [[nodiscard]] std::string describe_unread(const HolderReport& report);
 
 [[nodiscard]] std::string format_holders(const HolderReport& report);

@@ -10,12 +10,13 @@
 #include <climits>
 #include <cstdlib>
 #include <dirent.h>
+#include <fcntl.h>
 #include <map>
 #include <sys/stat.h>
-#include <sys/sysmacros.h>
 #include <systemd/sd-bus.h>
 #include <systemd/sd-login.h>
 #include <unistd.h>
+#include <utility>
 
 namespace rdmad {
 
@@ -27,20 +28,25 @@ using Stored = std::map<std::string, Holder>; ///< by unit
 
 // of one node; more help nobody
 constexpr size_t max_holders = 16;
+// names of gone nodes, of a process and of all: a user makes them up, and rdmad reads 4 MiB at most
+constexpr size_t max_gone = 64;
+constexpr size_t max_gone_of_all = 4096;
 // descriptors of a process: most have fewer than in the first turn, and none more than in the last
+// of 25
 constexpr size_t first_turn = 64;
 constexpr size_t last_turn = size_t{1} << 30U;
 constexpr const char* destination = "org.freedesktop.systemd1";
 constexpr const char* object = "/org/freedesktop/systemd1";
 constexpr const char* manager = "org.freedesktop.systemd1.Manager";
 
-std::set<uint32_t> processes_in(const std::string& proc)
+/// Returns the processes in /proc, or the threads in /proc/PID/task.
+std::set<uint32_t> numbers_in(const std::string& folder)
 {
-    std::set<uint32_t> pids;
-    for (const auto& name : names_in(proc))
-        if (const auto pid = text::parse_u32(name); pid)
-            pids.insert(*pid);
-    return pids;
+    std::set<uint32_t> numbers;
+    for (const auto& name : names_in(folder))
+        if (const auto number = text::parse_u32(name); number)
+            numbers.insert(*number);
+    return numbers;
 }
 
 std::string folder_of(uint32_t pid, const ScanSetup& setup)
@@ -68,11 +74,47 @@ std::string target_of(const std::string& link)
     return length < 0 ? std::string() : std::string(target, static_cast<size_t>(length));
 }
 
+/// Adds a node. Returns false if it is gone and its name is unknown, or one too many.
+bool add_node(Holder& holder, LinkedNode node)
+{
+    if (node.name.empty())
+        return !node.is_gone;
+    auto& names = node.is_gone ? holder.gone : holder.nodes;
+    if (node.is_gone && names.size() >= max_gone && !names.contains(node.name))
+        return false;
+    names.insert(std::move(node.name));
+    return true;
+}
+
+/// Returns the kind and the number of a file. Takes what the kernel has of them, as the file system
+/// of a user need not reply.
+std::optional<struct statx> status_of(const std::string& path)
+{
+    struct statx status = {};
+    if (statx(AT_FDCWD, path.c_str(), AT_STATX_DONT_SYNC | AT_NO_AUTOMOUNT,
+              STATX_TYPE | STATX_NLINK, &status) < 0)
+        return std::nullopt;
+    return status;
+}
+
+/// What a folder of descriptors shows.
+enum class Sight {
+    refused, ///< it cannot be opened
+    nothing,
+    part,
+    all
+};
+
+bool has_descriptors(Sight sight)
+{
+    return sight == Sight::part || sight == Sight::all;
+}
+
 /// Looks at the descriptors of processes, of each at as many as there is time for.
 class Reader {
 public:
     Reader(const ScanSetup& setup, std::set<uint32_t> majors)
-        : setup_(setup), majors_(std::move(majors))
+        : setup_(setup), majors_(std::move(majors)), dev_(status_of(setup.dev))
     {
     }
 
@@ -82,10 +124,13 @@ public:
 
 private:
     bool find_nodes(Holder& holder, size_t most) const;
+    Sight look_into(const std::string& folder, Holder& holder, size_t most) const;
     [[nodiscard]] LinkedNode node_of(const std::string& link) const;
+    [[nodiscard]] bool is_removed(const struct statx& status) const;
 
     const ScanSetup& setup_;
     std::set<uint32_t> majors_;
+    std::optional<struct statx> dev_;
 };
 
 bool Reader::look_at(Holder& holder, size_t most) const
@@ -101,55 +146,129 @@ bool Reader::look_at(Holder& holder, size_t most) const
 
 bool Reader::find_nodes(Holder& holder, size_t most) const
 {
-    const auto folder = folder_of(holder.pid, setup_) + "/fd";
-    const CPtr<DIR, closedir> entries(opendir(folder.c_str()));
-    if (!entries)
-        return errno == ENOENT || errno == ESRCH;
-    while (const dirent* entry = readdir(entries.get())) {
-        if (most-- == 0 || setup_.is_time_over())
-            return false;
-        auto node = node_of(folder + "/" + entry->d_name);
-        if (!node.name.empty())
-            (node.is_gone ? holder.gone : holder.nodes).insert(std::move(node.name));
+    const auto folder = folder_of(holder.pid, setup_);
+    auto sight = look_into(folder + "/fd", holder, most);
+    if (has_descriptors(sight))
+        return sight == Sight::all;
+    // a first thread that has ended shows none of those that the others have
+    const auto threads = numbers_in(folder + "/task");
+    for (const auto thread : threads) {
+        sight = look_into(folder + "/task/" + std::to_string(thread) + "/fd", holder, most);
+        if (has_descriptors(sight))
+            return sight == Sight::all;
     }
-    return true;
+    // several threads may end one by one, each after it has made the next
+    return sight == Sight::nothing && threads.size() <= 1;
 }
 
-/// Returns its name, and whether it is still there: a container may call a node otherwise, also so
-/// that it seems to be gone. The name is empty if it is no RDMA node, whatever it is called.
+Sight Reader::look_into(const std::string& folder, Holder& holder, size_t most) const
+{
+    const CPtr<DIR, closedir> entries(opendir(folder.c_str()));
+    if (!entries)
+        return Sight::refused;
+    auto sight = Sight::nothing;
+    while (const dirent* entry = readdir(entries.get())) {
+        if (most-- == 0 || setup_.is_time_over())
+            return Sight::part;
+        if (entry->d_name[0] == '.')
+            continue;
+        const bool is_told = add_node(holder, node_of(folder + "/" + entry->d_name));
+        sight = is_told && sight != Sight::part ? Sight::all : Sight::part;
+    }
+    return sight;
+}
+
+/// Returns the node of the number, whatever it is called: a container may call it otherwise, also
+/// so that it seems to be gone. One that is gone has no name but that of the link.
 LinkedNode Reader::node_of(const std::string& link) const
 {
-    auto node = node_of_link(target_of(link));
-    struct stat status = {};
-    if (node.name.empty() || stat(link.c_str(), &status) < 0 || !S_ISCHR(status.st_mode) ||
-        !majors_.contains(major(status.st_rdev)))
+    const auto status = status_of(link);
+    if (!status || !S_ISCHR(status->stx_mode) || !majors_.contains(status->stx_rdev_major))
         return {};
-    if (status.st_nlink == 0)
-        return {std::move(node.name), true};
-    const auto device = target_of(setup_.devices + "/" + std::to_string(major(status.st_rdev)) +
-                                  ":" + std::to_string(minor(status.st_rdev)));
-    if (device.empty())
-        return {std::move(node.name), true};
+    const auto device = target_of(setup_.devices + "/" + std::to_string(status->stx_rdev_major) +
+                                  ":" + std::to_string(status->stx_rdev_minor));
+    if (device.empty() || is_removed(*status))
+        return {node_of_link(target_of(link)).name, true};
     auto name = device.substr(device.rfind('/') + 1);
     return is_node(name) ? LinkedNode{std::move(name)} : LinkedNode();
 }
 
-/// Counts the holders of each node, and leaves out of a holder the nodes that have enough.
-class Crowd {
-public:
-    void thin_out(Holder& holder)
-    {
-        const auto is_told = [&](const std::string& name) {
-            return counts_[name]++ >= max_holders;
-        };
-        std::erase_if(holder.nodes, is_told);
-        std::erase_if(holder.gone,
-                      [&](const std::string& name) { return is_told(name + " gone"); });
-    }
+/// Returns true if the kernel has removed the node from /dev: a later one may have its number. One
+/// that was made elsewhere is of the device that has the number, also if it was unlinked.
+bool Reader::is_removed(const struct statx& status) const
+{
+    return status.stx_nlink == 0 && dev_ && status.stx_dev_major == dev_->stx_dev_major &&
+           status.stx_dev_minor == dev_->stx_dev_minor;
+}
 
-private:
-    std::map<std::string, size_t> counts_;
+struct Process {
+    Holder holder = {};
+    bool is_read = false; ///< all its descriptors were looked at
 };
+using Processes = std::map<uint32_t, Process>;
+
+/// Adds the processes that came, and drops those that have ended.
+void list(Processes& processes, const ScanSetup& setup)
+{
+    const auto pids = numbers_in(setup.proc);
+    std::erase_if(processes, [&](const auto& entry) { return !pids.contains(entry.first); });
+    for (const auto pid : pids)
+        processes[pid].holder.pid = pid;
+}
+
+/// Looks until a list has no process that is new, or there is no time, and returns that list.
+Processes look_at_all(const Reader& reader, const ScanSetup& setup)
+{
+    Processes processes;
+    // whoever has little open is done with before others have their turn
+    for (size_t most = first_turn;; most *= 2) {
+        list(processes, setup);
+        const bool is_done = std::all_of(processes.begin(), processes.end(),
+                                         [](const auto& entry) { return entry.second.is_read; });
+        if (is_done || most > last_turn || setup.is_time_over())
+            return processes;
+        for (auto& [pid, process] : processes)
+            process.is_read = process.is_read || reader.look_at(process.holder, most);
+    }
+}
+
+/// Leaves each name to as many holders as are told. A unit's second comes after the first of all
+/// others, and a service before a scope: a user can have many processes, and many sessions.
+void thin_out(std::vector<Holder>& holders, std::set<std::string> Holder::*names)
+{
+    using Rank = std::pair<size_t, bool>;
+    std::map<std::pair<std::string, std::string>, size_t> earlier; ///< of a name and a unit
+    std::map<std::string, std::multimap<Rank, Holder*>> crowds;
+    for (auto& holder : holders)
+        for (const auto& name : holder.*names) {
+            const auto count = earlier[std::pair(name, holder.unit)]++;
+            crowds[name].emplace(Rank(count, !holder.unit.ends_with(".service")), &holder);
+        }
+    for (const auto& [name, crowd] : crowds) {
+        size_t told = 0;
+        for (const auto& [rank, holder] : crowd)
+            if (told++ >= max_holders)
+                (holder->*names).erase(name);
+    }
+}
+
+/// Drops the names of gone nodes of those who have most, if all have too many together. Their
+/// holders count as unread.
+void limit_gone(HolderReport& report)
+{
+    std::multimap<size_t, Holder*> holders;
+    for (auto& holder : report.holders)
+        holders.emplace(holder.gone.size(), &holder);
+    size_t told = 0;
+    for (const auto& [count, holder] : holders) {
+        told += count;
+        if (told <= max_gone_of_all)
+            continue;
+        holder->gone.clear();
+        if (!report.unread)
+            report.unread = Holder{.pid = holder->pid};
+    }
+}
 
 /// Returns a string that the C library allocated.
 template <typename Ask>
@@ -214,8 +333,7 @@ Holder stored_for(sd_bus* bus, const std::string& unit)
     const char* path = nullptr;
     while (sd_bus_message_read(reply.get(), "(suuutuusu)", nullptr, nullptr, nullptr, nullptr,
                                nullptr, nullptr, nullptr, &path, nullptr) > 0)
-        if (auto node = node_of_link(path); !node.name.empty())
-            (node.is_gone ? holder.gone : holder.nodes).insert(std::move(node.name));
+        (void)add_node(holder, node_of_link(path));
     return holder;
 }
 
@@ -255,34 +373,22 @@ Result<HolderReport> scan(const ScanSetup& setup)
     const auto devices = read_file(setup.proc + "/devices");
     if (!devices)
         return tl::unexpected<Error>(devices.error());
-    const Reader reader(setup, node_majors(*devices));
-    auto unread = processes_in(setup.proc);
-    if (unread.empty())
+    auto processes = look_at_all(Reader(setup, node_majors(*devices)), setup);
+    if (processes.empty())
         return fail(ESRCH, setup.proc);
-    std::map<uint32_t, Holder> found;
-    // whoever has little open is done with before others have their turn
-    for (size_t most = first_turn; most <= last_turn && !setup.is_time_over(); most *= 2)
-        std::erase_if(unread, [&](uint32_t pid) {
-            found[pid].pid = pid;
-            return reader.look_at(found[pid], most);
-        });
-    const auto has_ended = [&](uint32_t pid) {
-        return access(folder_of(pid, setup).c_str(), F_OK) < 0;
-    };
     HolderReport report;
-    Crowd crowd;
-    for (auto& [pid, holder] : found) {
-        if (!has_nodes(holder) || has_ended(pid))
-            continue;
-        crowd.thin_out(holder);
-        if (has_nodes(holder))
-            report.holders.push_back(std::move(holder));
+    for (auto& [pid, process] : processes) {
+        if (!process.is_read && !report.unread)
+            report.unread = Holder{.pid = pid};
+        if (has_nodes(process.holder))
+            report.holders.push_back(std::move(process.holder));
     }
-    const auto first = std::find_if_not(unread.begin(), unread.end(), has_ended);
-    if (first != unread.end()) {
-        report.unread = Holder{.pid = *first};
+    thin_out(report.holders, &Holder::nodes);
+    thin_out(report.holders, &Holder::gone);
+    limit_gone(report);
+    std::erase_if(report.holders, [](const Holder& holder) { return !has_nodes(holder); });
+    if (report.unread)
         introduce(*report.unread, setup);
-    }
     return report;
 }
 

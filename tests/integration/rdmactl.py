@@ -1031,7 +1031,7 @@ class Blocked(Case):
     def test_who_blocks_is_told(self):
         self.assertEqual(self.status(), 'mlx5_0, index 0: being removed\n  its removal waits: it is in use\n')
         self.assertIn('it is in use by a part of the kernel, or by mapped memory\n', self.status([]))
-        self.assertIn('it is in use by ib_write_bw (PID 412) of perftest.service, systemd, which stores a descriptor for some service',
+        self.assertIn('it is in use by "ib_write_bw" (PID 412) of perftest.service, systemd, which stores a descriptor for some service',
                       self.status([HOLDER, STORE]))
 
     def test_monitor(self):
@@ -1042,7 +1042,7 @@ class Blocked(Case):
                 seen = [process.stdout.readline().decode().rstrip() for _ in events]
                 process.terminate()
         self.assertEqual([line.split(' ', 2)[2] for line in seen[1:]],
-                         ['life mlx5_0, in use by ib_write_bw (PID 412) of perftest.service', 'life mlx5_0, in use by no process'])
+                         ['life mlx5_0, in use by "ib_write_bw" (PID 412) of perftest.service', 'life mlx5_0, in use by no process'])
 
 
 class Prepare(Case):
@@ -1056,7 +1056,7 @@ class Prepare(Case):
             self.assertEqual(result.stdout, b'mlx5_0 can be removed; rdmactl resume mlx5_0 undoes this\n')
             self.assertEqual(result.stderr.decode().splitlines(),
                              ['rdmactl: mlx5_0 waits for backup (it runs)', 'rdmactl: mlx5_0 stops a.service, b.service',
-                              'rdmactl: mlx5_0 waits for ib_write_bw (PID 412) of perftest.service'])
+                              'rdmactl: mlx5_0 waits for "ib_write_bw" (PID 412) of perftest.service'])
             self.assertEqual(server.called('Lifecycle.Prepare'), [{'device': 'mlx5_0', 'ignoreInhibitors': False}])
             document = self.document(run(server, 'prepare', 'mlx5_0', '--ignore-inhibitors', '--json'))
             self.assertEqual(document, {'device': 'mlx5_0', 'stage': 'safe', 'removed': False})
@@ -1071,7 +1071,7 @@ class Prepare(Case):
     def test_refusals(self):
         for error, parameters, told in (
                 ('Inhibited', {'inhibitors': [BACKUP]}, 'mlx5_0 is inhibited by backup (it runs); --ignore-inhibitors goes on all the same'),
-                ('InUse', {'holders': [HOLDER]}, 'mlx5_0 is in use by ib_write_bw (PID 412) of perftest.service; end that, and run rdmactl prepare mlx5_0 again; '
+                ('InUse', {'holders': [HOLDER]}, 'mlx5_0 is in use by "ib_write_bw" (PID 412) of perftest.service; end that, and run rdmactl prepare mlx5_0 again; '
                  'what was stopped stays so until rdmactl resume mlx5_0'),
                 ('InUse', {'reason': 'systemd: it is odd'}, 'who has mlx5_0 open is not known: systemd: it is odd; '
                  'what was stopped stays so until rdmactl resume mlx5_0'),

@@ -85,3 +85,14 @@ TEST_CASE("a stop tells what went", "[words]")
     CHECK(describe_stop({.cause = "condition"}, 0) == "last start: condition not met, just now");
     CHECK(describe_stop({.cause = "dependency"}, 0) == "last start: dependency failed, just now");
 }
+
+TEST_CASE("a process that uses a device cannot pass for another", "[words]")
+{
+    CHECK(describe_holder({.pid = 412, .command = "ib_write_bw", .unit = "perftest.service"}) ==
+          R"("ib_write_bw" (PID 412) of perftest.service)");
+    CHECK(describe_holder({.pid = 7, .command = "x (PID 812), y"}) ==
+          R"("x (PID 812), y" (PID 7))");
+    CHECK(describe_holder({.pid = 7, .command = R"(x" (PID 812)\)"}) ==
+          R"("x\" (PID 812)\\" (PID 7))");
+    CHECK(describe_holder({.command = "nvme_rdma"}) == "nvme_rdma of the kernel");
+}

@@ -73,6 +73,7 @@ struct Processes {
     {
         const auto process = std::to_string(pid);
         tree.file(process + "/comm", command + "\n");
+        tree.directory(process + "/fd");
         for (size_t i = 0; i < targets.size(); i++)
             tree.link(process + "/fd/" + std::to_string(i), targets[i]);
     }
@@ -82,17 +83,22 @@ struct Processes {
         tree.link("dev/infiniband/" + name, device);
         return tree.path("dev/infiniband/" + name);
     }
+    /// As if the kernel kept nodes where it keeps terminals, see DeletedDevice.
+    [[nodiscard]] ScanSetup setup() const
+    {
+        return {.proc = tree.path(),
+                .devices = tree.path("char"),
+                .dev = "/dev/pts",
+                .unit_of = [](uint32_t pid) {
+                    return pid == 7 ? std::string() : "u" + std::to_string(pid) + ".service";
+                }};
+    }
     /// Looks, until so many descriptors were looked at.
     [[nodiscard]] HolderReport report(int patience = 20'000) const
     {
-        return must(rdmad::scan(
-            {.proc = tree.path(),
-             .devices = tree.path("char"),
-             .unit_of =
-                 [](uint32_t pid) {
-                     return pid == 7 ? std::string() : "u" + std::to_string(pid) + ".service";
-                 },
-             .is_time_over = [patience]() mutable { return patience-- <= 0; }}));
+        auto limited = setup();
+        limited.is_time_over = [patience]() mutable { return patience-- <= 0; };
+        return must(rdmad::scan(limited));
     }
     [[nodiscard]] std::vector<Holder> scan() const
     {
@@ -136,7 +142,8 @@ TEST_CASE("nodes are known by what a descriptor shows", "[holders]")
     for (const auto* link :
          {"", "uverbs0", "/dev/uverbs0", "/dev/infiniband/rdma_cm", "/dev/infiniband/uverbs",
           "/dev/infiniband/uverbs0x", "/dev/infiniband/uverbs0 (gone)", "socket:[4711]",
-          "/dev/infiniband/uverbs-1", "/dev/myinfiniband/uverbs0", "/dev/infiniband/uverbs0/x"})
+          "/dev/infiniband/uverbs-1", "/dev/infiniband/uverbs01", "/dev/myinfiniband/uverbs0",
+          "/dev/infiniband/uverbs0/x"})
         CHECK(node_of_link(link).name.empty());
 }
 
@@ -156,8 +163,12 @@ TEST_CASE("who holds some nodes is told with these alone", "[holders]")
 
 TEST_CASE("holders are told in words", "[holders]")
 {
-    CHECK(describe(perftest()) == "ib_write_bw (PID 412) of perftest.service");
-    CHECK(describe(Holder{.pid = 7, .command = "a"}) == "a (PID 7)");
+    CHECK(describe(perftest()) == R"("ib_write_bw" (PID 412) of perftest.service)");
+    CHECK(describe(Holder{.pid = 7, .command = "a"}) == R"("a" (PID 7))");
+    // a process may give itself the name of others
+    CHECK(describe(Holder{.pid = 7, .command = "x (PID 812), y"}) == R"("x (PID 812), y" (PID 7))");
+    CHECK(describe(Holder{.pid = 7, .command = R"(x" (PID 812)\)"}) ==
+          R"("x\" (PID 812)\\" (PID 7))");
     CHECK(describe(Holder{.command = "nvme_rdma"}) == "nvme_rdma of the kernel");
     CHECK(describe(Holder{.pid = 1, .unit = "b.service", .is_stored = true}) ==
           "systemd, which stores a descriptor for b.service");
@@ -216,6 +227,97 @@ TEST_CASE("all processes are looked at, and only devices count", "[holders]")
               {.pid = 41, .command = "d", .unit = "u41.service", .nodes = {"uverbs0"}}});
 }
 
+TEST_CASE("a node is known by its number, whatever it is called", "[holders]")
+{
+    const Processes processes;
+    processes.tree.link("dev/rdma0", "/dev/null");
+    processes.add(30, "container", {processes.tree.path("dev/rdma0")});
+    processes.add(31, "bare", {"/dev/null"});
+    // of one that is gone nobody knows what it was called
+    processes.add(40, "stale", {"/dev/zero"});
+    const auto report = processes.report();
+    CHECK(report.holders ==
+          std::vector<Holder>{
+              {.pid = 30, .command = "container", .unit = "u30.service", .nodes = {"uverbs0"}},
+              {.pid = 31, .command = "bare", .unit = "u31.service", .nodes = {"uverbs0"}}});
+    CHECK(report.unread == Holder{.pid = 40, .command = "stale", .unit = "u40.service"});
+}
+
+TEST_CASE("a node that the kernel did not remove is that of the device", "[holders]")
+{
+    const Processes processes;
+    const DeletedDevice deleted;
+    processes.tree.link("char/" + deleted.number(), "../../devices/virtual/infiniband_mad/umad4");
+    processes.add(30, "a", {processes.node("umad1 (deleted)", deleted.path())});
+    auto setup = processes.setup();
+    CHECK(must(scan(setup)).holders.at(0).gone == std::set<std::string>{"umad1"});
+    // somebody made it elsewhere, and unlinked it
+    for (const auto& dev : {processes.tree.path(), processes.tree.path("nowhere")}) {
+        setup.dev = dev;
+        const auto holder = must(scan(setup)).holders.at(0);
+        CHECK(holder.nodes == std::set<std::string>{"umad4"});
+        CHECK(holder.gone.empty());
+    }
+}
+
+TEST_CASE("a process has so many gone nodes and no more", "[holders]")
+{
+    const Processes processes;
+    List links = {"/dev/null"};
+    for (int i = 0; i < 65; i++)
+        links.push_back(processes.node("uverbs" + std::to_string(100 + i), "/dev/zero"));
+    processes.add(30, "a", links);
+    const auto cut = processes.report();
+    CHECK(cut.holders.at(0).gone.size() == 64);
+    CHECK(cut.holders.at(0).nodes == std::set<std::string>{"uverbs0"});
+    CHECK(cut.unread == Holder{.pid = 30, .command = "a", .unit = "u30.service"});
+    processes.tree.remove("30/fd/65");
+    const auto all = processes.report();
+    CHECK(all.holders.at(0).gone.size() == 64);
+    CHECK_FALSE(all.unread.has_value());
+}
+
+TEST_CASE("gone nodes of many processes do not hide those of others", "[holders]")
+{
+    const Processes processes;
+    const auto stale = processes.node("uverbs0", "/dev/zero");
+    List links;
+    for (uint32_t pid = 100; pid < 165; pid++) {
+        // each node has 16 holders at most
+        if (pid % 16 == 4) {
+            links.clear();
+            for (uint32_t i = 0; i < 64; i++)
+                links.push_back(
+                    processes.node("umad" + std::to_string(pid * 100 + i), "/dev/zero"));
+        }
+        processes.add(pid, "crowd", links);
+    }
+    processes.add(200, "client", {stale});
+    const auto report = processes.report();
+    CHECK(report.holders.size() == 64);
+    CHECK(report.holders.back().command == "client");
+    CHECK(report.unread == Holder{.pid = 163, .command = "crowd", .unit = "u163.service"});
+    CHECK(must(parse_holders(format_holders(report))) == report);
+}
+
+TEST_CASE("many processes or sessions of a user hide no service", "[holders]")
+{
+    const Processes processes;
+    const auto uverbs = processes.node("uverbs0");
+    for (uint32_t pid = 100; pid < 140; pid++)
+        processes.add(pid, "a", {uverbs});
+    processes.add(300, "b", {uverbs});
+    const bool has_many_sessions = GENERATE(false, true);
+    auto setup = processes.setup();
+    setup.unit_of = [&](uint32_t pid) {
+        const auto session = has_many_sessions ? std::to_string(pid) : "1"s;
+        return pid == 300 ? "bound.service"s : "session-" + session + ".scope";
+    };
+    const auto holders = must(scan(setup)).holders;
+    CHECK(holders.size() == 16);
+    CHECK(units_of(holders).contains("bound.service"));
+}
+
 TEST_CASE("many holders of one node hide none of another", "[holders]")
 {
     Processes processes;
@@ -246,7 +348,7 @@ TEST_CASE("whoever has much open hides nobody who has little", "[holders]")
     const auto some = processes.report(400);
     CHECK(some.holders == std::vector{client});
     CHECK(some.unread == crowd);
-    CHECK(describe_unread(some) == "not all open files of crowd (PID 10) of u10.service, and "
+    CHECK(describe_unread(some) == "not all open files of \"crowd\" (PID 10) of u10.service, and "
                                    "perhaps of others, were looked at");
     CHECK(must(parse_holders(format_holders(some))) == some);
     // nobody is looked at when time is over
@@ -264,8 +366,13 @@ TEST_CASE("a process that cannot be looked at is told unless it has ended", "[ho
 {
     Processes processes;
     processes.add(9, "idle", {"/nowhere"});
-    processes.tree.directory("11");
-    CHECK_FALSE(processes.report().unread.has_value());
+    processes.add(11, "short", {"/nowhere"});
+    auto setup = processes.setup();
+    setup.is_time_over = [&] {
+        std::filesystem::remove_all(processes.tree.path("11"));
+        return false;
+    };
+    CHECK_FALSE(must(scan(setup)).unread.has_value());
     // it has a name that it may give itself
     processes.tree.file("12/fd", "not a directory");
     processes.tree.file("12/comm", "\n");
@@ -280,17 +387,73 @@ TEST_CASE("a process that ends while others are looked at is left out", "[holder
     processes.add(11, "b", {uverbs});
     processes.add(12, "many", List(100, "/nowhere"));
     int left = 100;
-    const auto report =
-        must(scan({.proc = processes.tree.path(),
-                   .devices = processes.tree.path("char"),
-                   .unit_of = [](uint32_t) { return std::string(); },
-                   .is_time_over =
-                       [&] {
-                           if (--left == 0)
-                               std::filesystem::remove_all(processes.tree.path("10"));
-                           return false;
-                       }}));
-    CHECK(report.holders == std::vector<Holder>{{.pid = 11, .command = "b", .nodes = {"uverbs0"}}});
+    auto setup = processes.setup();
+    setup.is_time_over = [&] {
+        if (--left == 0)
+            std::filesystem::remove_all(processes.tree.path("10"));
+        return false;
+    };
+    CHECK(must(scan(setup)).holders ==
+          std::vector<Holder>{
+              {.pid = 11, .command = "b", .unit = "u11.service", .nodes = {"uverbs0"}}});
+}
+
+TEST_CASE("a process that ends and leaves all to a child, again and again, is not missed",
+          "[holders]")
+{
+    const Processes processes;
+    processes.add(9, "idle", {});
+    processes.add(100, "hopper", {processes.node("uverbs0")});
+    uint32_t pid = 100;
+    uint32_t last = 110;
+    auto setup = processes.setup();
+    // it has another number whenever it is to be looked at
+    setup.is_time_over = [&] {
+        if (pid < last) {
+            processes.tree.rename(std::to_string(pid), std::to_string(pid + 1));
+            pid++;
+        }
+        return false;
+    };
+    SECTION("it stays in the end")
+    {
+        const auto report = must(scan(setup));
+        CHECK(report.holders ==
+              std::vector<Holder>{
+                  {.pid = 110, .command = "hopper", .unit = "u110.service", .nodes = {"uverbs0"}}});
+        CHECK_FALSE(report.unread.has_value());
+    }
+    SECTION("it does not")
+    {
+        last = 10'000;
+        const auto report = must(scan(setup));
+        CHECK(report.holders.empty());
+        REQUIRE(report.unread.has_value());
+        CHECK(report.unread->command == "hopper");
+    }
+}
+
+TEST_CASE("other threads are looked at where the first shows no descriptors", "[holders]")
+{
+    const Processes processes;
+    const auto uverbs = processes.node("uverbs0");
+    processes.add(20, "a", {});
+    processes.tree.directory("20/task/20/fd");
+    processes.tree.link("20/task/21/fd/3", uverbs);
+    processes.tree.file("30/fd", "not a directory");
+    processes.tree.file("30/comm", "b\n");
+    processes.tree.link("30/task/31/fd/3", uverbs);
+    const std::vector<Holder> both = {
+        {.pid = 20, .command = "a", .unit = "u20.service", .nodes = {"uverbs0"}},
+        {.pid = 30, .command = "b", .unit = "u30.service", .nodes = {"uverbs0"}}};
+    CHECK(processes.report() == HolderReport{.holders = both});
+    // they have ended when they are to be looked at, but for those that they made
+    processes.add(40, "c", {});
+    processes.tree.directory("40/task/40/fd");
+    processes.tree.directory("40/task/41");
+    CHECK(processes.report() ==
+          HolderReport{.holders = both,
+                       .unread = Holder{.pid = 40, .command = "c", .unit = "u40.service"}});
 }
 
 TEST_CASE("a look fails where processes cannot be listed", "[holders]")

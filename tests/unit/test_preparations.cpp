@@ -106,8 +106,8 @@ TEST_CASE("a device is not safe before all files were looked at", "[preparations
     SECTION("nobody was found")
     {
         CHECK(bench.find(found) ==
-              List{"inUse last not all open files of crowd (PID 7), and perhaps of others, were "
-                   "looked at"});
+              List{"inUse last not all open files of \"crowd\" (PID 7), and perhaps of others, "
+                   "were looked at"});
     }
     SECTION("somebody was")
     {
