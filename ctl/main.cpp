@@ -53,7 +53,7 @@ void add_questions(CLI::App& app, CommandLine& line)
 {
     auto* list = add_verb(app, line, "list", "Show devices and ports",
                           [&line] { return ctl::list(line.common); });
-    auto* status = add_verb(app, line, "status", "Show how devices and bound units are",
+    auto* status = add_verb(app, line, "status", "Show the state of devices and bound units",
                             [&line] { return ctl::status(line.common, line.about); });
     status->add_option("WHAT", line.about, "A device, a node or port GUID, or a bound unit");
     auto* bindings = add_verb(app, line, "bindings", "Show the files that bind units",
@@ -73,7 +73,7 @@ void add_key(CLI::App& bind, const BindKey& key, std::optional<std::string>& val
 
 void add_bind(CLI::App& app, CommandLine& line)
 {
-    auto* bind = add_verb(app, line, "bind", "Let a unit live with ports",
+    auto* bind = add_verb(app, line, "bind", "Stop and start a unit with ports",
                           [&line] { return ctl::bind(line.common, line.bind); });
     bind->add_option("UNIT", line.bind.request.unit, "The unit; .service may be left out")
         ->required()
@@ -182,7 +182,7 @@ void add_others(CLI::App& app, CommandLine& line)
         add_verb(app, line, "recover", "Put back targets in the kernel whose device is ready",
                  [&line] { return ctl::recover(line.common, line.is_dry); });
     recover->add_flag("--dry-run", line.is_dry, "Only show them");
-    add_verb(app, line, "reload", "Have rdmad read its files again",
+    add_verb(app, line, "reload", "Have rdmad read the .binding files again",
              [&line] { return ctl::reload(line.common); });
     auto* verify = add_verb(app, line, "verify", "Check .binding and .link files",
                             [&line] { return ctl::verify(line.common, line.files); });
