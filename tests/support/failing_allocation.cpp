@@ -98,18 +98,20 @@ TrialCounts fail_each_allocation(const std::function<std::unique_ptr<Trial>()>& 
         if (child == 0)
             run_alone(prepare, n);
         int status = 0;
-        if (child < 0 || waitpid(child, &status, 0) != child || !WIFEXITED(status)) {
+        const bool has_exited =
+            child > 0 && waitpid(child, &status, 0) == child && WIFEXITED(status);
+        const int code = has_exited ? WEXITSTATUS(status) : static_cast<int>(wrong);
+        if (code == complete)
+            return counts;
+        if (code == ended) {
+            counts.ended++;
+        } else if (code == unharmed) {
+            counts.unharmed++;
+        } else {
+            // where it is wrong without a failure, too, no run would be complete
             counts.wrong++;
             return counts;
         }
-        if (WEXITSTATUS(status) == complete)
-            return counts;
-        if (WEXITSTATUS(status) == ended)
-            counts.ended++;
-        else if (WEXITSTATUS(status) == unharmed)
-            counts.unharmed++;
-        else
-            counts.wrong++;
     }
 }
 

@@ -26,7 +26,7 @@ public:
 struct TrialCounts {
     unsigned ended = 0;    ///< by std::terminate(), as std::bad_alloc has no handler
     unsigned unharmed = 0; ///< somebody went on without, and the end was right
-    unsigned wrong = 0;    ///< in any other way
+    unsigned wrong = 0;    ///< in any other way; the first such run is the last
 };
 
 /// Runs the work as often as it allocates with operator new, until no allocation is left to fail;

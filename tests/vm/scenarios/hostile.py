@@ -122,15 +122,16 @@ def where_nothing_can_be_written_it_says_so_and_binds(suite):
         l.counted('other')
         l.bind('60-other', f'PortGUID={B}', 'Unit=other.service')
         l.reload_bindings()
-        for how, before, after in (('read-only', f'mount -o remount,ro {RUN}', f'mount -o remount,rw {RUN}'),
-                                   ('full', f'head -c 1M /dev/zero > {RUN}/fill || true; for i in $(seq 9999); do mkdir {RUN}/fill-$i || break; done',
-                                    f'rm -rf {RUN}/fill*')):
+        for how, error, before, after in (
+                ('read-only', 'Read-only file system', f'mount -o remount,ro {RUN}', f'mount -o remount,rw {RUN}'),
+                ('full', 'No space left', f'head -c 1M /dev/zero > {RUN}/fill || true; for i in $(seq 9999); do mkdir {RUN}/fill-$i || break; done',
+                 f'rm -rf {RUN}/fill*')):
             l.run(before + ' 2>/dev/null', check=False)
             l.plug(2, OTHER)
             l.until_active('other')
             l.unplug(2)
             l.until_states({'other.service': 'inactive', 'bound.service': 'active'})
-            l.expect_true(f'a {how} {RUN} is told', any(word in l.journal('-b -t rdmad') for word in ('Read-only file system', 'No space left')))
+            _told(l, error)
             _is_calm(l, f'a {how} {RUN}')
             l.run('systemctl kill -s KILL rdmad')
             l.until('rdmad is back', lambda: l.states('rdmad') == ['active'])
