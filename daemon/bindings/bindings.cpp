@@ -50,6 +50,7 @@ Member member_of(const config::BindingFile& file, const Device& device, const Po
             .node_guid = text::format_guid(device.node_guid),
             .path = device.path,
             .node = node.sysname,
+            .born = node.born,
             .syspath = node.syspath,
             .is_ready = file.wait_for == config::WaitFor::present || port.is_ready()};
 }

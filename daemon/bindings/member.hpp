@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 #pragma once
 
+#include "daemon/inventory/node_id.hpp"
+
 #include <cstdint>
 #include <optional>
 #include <string>
@@ -26,16 +28,20 @@ struct Member {
     std::string node_guid = {};
     std::string path = {};
     std::string node = {};    ///< "uverbs0"; empty: the port has no such node
+    uint64_t born = 0;        ///< see NodeId; 0: a rdmad that did not know wrote the record
     std::string syspath = {}; ///< of the node
     bool is_ready = true;     ///< as WaitFor= asks
     Obstacle obstacle = {};
     std::string anchor = {}; ///< that has PID 1 stop the unit with it; empty: none is up
     /// The unit is tied to it, and was not seen to run with it: nothing waits for its return.
     bool is_unused = false;
-    /// When it went (CLOCK_MONOTONIC; 0: nobody knows). A node that is there again since, by the
-    /// same name of the same device, is another one: ib_uverbs was loaded anew.
+    /// When it went (CLOCK_MONOTONIC; 0: nobody knows).
     std::optional<uint64_t> removed = {};
 
+    [[nodiscard]] NodeId node_id() const
+    {
+        return {index, node, born};
+    }
     [[nodiscard]] bool is_same_port(const Member& other) const;
     /// Returns true for the same port of what is in the same slot, if another adapter; of a
     /// software device, which is in none, for that of a device of the same name.

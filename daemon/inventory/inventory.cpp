@@ -51,6 +51,12 @@ void keep_identity(Port& port, const std::vector<Port>& before)
     port.netdev_index = known->netdev_index;
 }
 
+/// Returns true if one may have been made after the other went.
+bool is_another(uint64_t born, uint64_t other)
+{
+    return born != 0 && other != 0 && born != other;
+}
+
 /// Returns nullptr if the device has no node of that name.
 const NodeRef* node_of(const Device& device, std::string_view name)
 {
@@ -89,12 +95,12 @@ void Inventory::handle(const UdevEvent& event)
     if (event.action == "remove") {
         if (event.index && event.subsystem != "infiniband")
             doubtful_.insert(*event.index);
-        remove_node(event.node.syspath);
+        remove_node(event.node);
     } else if (event.index && event.subsystem != "infiniband") {
         // the number of a node is given to the next device at once
         if (const auto owner = owner_.find(event.node.syspath);
             owner != owner_.end() && owner->second != *event.index)
-            remove_node(event.node.syspath);
+            remove_node({event.node.sysname, event.node.syspath});
         add_node(*event.index, event);
     } else if (event.index && !event.is_renaming) {
         add_device(*event.index, event);
@@ -209,12 +215,18 @@ void Inventory::add_device(uint32_t index, const UdevEvent& event)
         nodes.path = event.path;
 }
 
-void Inventory::remove_node(const std::string& syspath)
+void Inventory::remove_node(const NodeRef& gone)
 {
+    const auto& syspath = gone.syspath;
     const auto owner = owner_.find(syspath);
     if (owner == owner_.end())
         return;
     const auto index = owner->second;
+    // a look at all may have seen the next one before the events of the one before were read
+    const auto device = devices_.find(index);
+    const auto* there = device == devices_.end() ? nullptr : node_of(device->second, gone.sysname);
+    if (there && is_another(gone.born, there->born))
+        return;
     owner_.erase(owner);
     auto& nodes = nodes_[index];
     nodes.records.erase(syspath);
@@ -224,7 +236,7 @@ void Inventory::remove_node(const std::string& syspath)
     std::erase_if(nodes.umad, [&](const auto& node) { return is_it(node.second); });
     std::erase_if(nodes.issm, [&](const auto& node) { return is_it(node.second); });
     // while the device itself is being removed, the kernel still describes it
-    if (const auto device = devices_.find(index); device != devices_.end()) {
+    if (device != devices_.end()) {
         auto changed = device->second;
         if (changed.uverbs && is_it(*changed.uverbs))
             changed.uverbs.reset();
@@ -373,10 +385,11 @@ bool Inventory::is_leaving(uint32_t index)
     return true;
 }
 
-bool Inventory::has_node(uint32_t index, std::string_view node) const
+bool Inventory::has_node(const NodeId& id) const
 {
-    const auto device = devices_.find(index);
-    return device != devices_.end() && node_of(device->second, node);
+    const auto device = devices_.find(id.index);
+    const auto* node = device == devices_.end() ? nullptr : node_of(device->second, id.node);
+    return node && !is_another(node->born, id.born);
 }
 
 const NodeRef* Inventory::node_named(std::string_view node) const

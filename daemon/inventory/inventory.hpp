@@ -4,6 +4,7 @@
 #include "core/nldev/client.hpp"
 #include "core/sysfs/directory.hpp"
 #include "daemon/inventory/model.hpp"
+#include "daemon/inventory/node_id.hpp"
 
 #include <functional>
 #include <map>
@@ -67,8 +68,8 @@ public:
     {
         return outdated_;
     }
-    /// Returns true if the device is there and has the node (uverbs0, umad0, issm0).
-    [[nodiscard]] bool has_node(uint32_t index, std::string_view node) const;
+    /// Returns true if the device is there and has the node; any of that name, if born is 0.
+    [[nodiscard]] bool has_node(const NodeId& id) const;
     /// Returns the node of that name, or nullptr: if there is one, udev is done with an earlier
     /// one.
     [[nodiscard]] const NodeRef* node_named(std::string_view node) const;
@@ -101,7 +102,7 @@ private:
 
     void add_node(uint32_t index, const UdevEvent& event);
     void add_device(uint32_t index, const UdevEvent& event);
-    void remove_node(const std::string& syspath);
+    void remove_node(const NodeRef& gone);
     void end_earlier_appearances(const Device& device);
     void update(Device device);
     void forget(uint32_t index);

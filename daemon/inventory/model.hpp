@@ -19,6 +19,7 @@ namespace rdmad {
 struct NodeRef {
     std::string sysname; ///< "umad0"
     std::string syspath; ///< "/sys/devices/.../umad0"
+    uint64_t born = 0;   ///< see NodeId
 
     friend bool operator==(const NodeRef&, const NodeRef&) = default;
 };

@@ -125,7 +125,7 @@ void Anchors::on_job(const std::string& anchor)
     if (unclaimed_.contains(anchor))
         return note_failure();
     const auto parts = systemd::parse_anchor_name(anchor);
-    if (!parts || !inventory_.has_node(parts->index, parts->node))
+    if (!parts || !inventory_.has_node(parts->node))
         return;
     for (auto& [unit, tied] : units_) {
         const auto entry = tied.anchors.find(anchor);
@@ -161,8 +161,7 @@ std::string Anchors::name(const std::string& unit, const Member& member) const
 {
     const auto* file = bindings_.find(member.binding);
     const bool is_any = file && file->require == config::Require::any;
-    return systemd::anchor_name(unit, member.index, member.node,
-                                is_any ? member.binding : std::string());
+    return systemd::anchor_name(unit, member.node_id(), is_any ? member.binding : std::string());
 }
 
 Anchors::State Anchors::state(const std::string& unit, const Member& member) const
@@ -199,7 +198,7 @@ void Anchors::tie(const std::string& unit, const std::vector<Member>& members)
             unclaimed_.erase(*anchor.group);
         if (const auto known = unclaimed_.extract(anchor.name))
             tied.anchors[anchor.name] = {is_up(known.mapped()) ? State::up : State::starting,
-                                         member.index, member.node, member.syspath, anchor.group};
+                                         member.node_id(), member.syspath, anchor.group};
         else if (!tied.anchors.contains(anchor.name))
             make(unit, tied, anchor, member);
     }
@@ -230,12 +229,11 @@ void Anchors::keep(const std::string& unit, Tied& tied)
 void Anchors::make(const std::string& unit, Tied& tied, const systemd::Anchor& anchor,
                    const Member& member)
 {
-    const auto expected = departures_.expect(member.index, member.node);
+    const auto expected = departures_.expect(member.index);
     if (!expected && !std::exchange(is_unnoted_, true))
         log::warning(log::id::device_trouble,
                      "udev cannot note when a device goes: " + expected.error().message());
-    tied.anchors[anchor.name] = {State::starting, member.index, member.node, member.syspath,
-                                 anchor.group};
+    tied.anchors[anchor.name] = {State::starting, member.node_id(), member.syspath, anchor.group};
     manager_->start_anchor(anchor,
                            [this, unit, name = anchor.name, member](const Result<void>& outcome) {
                                take_outcome(unit, name, member, outcome);
@@ -270,7 +268,7 @@ void Anchors::take_outcome(const std::string& unit, const std::string& anchor, c
         (void)end(anchor);
     }
     // if the device went meanwhile, that is not worth a warning
-    else if (inventory_.has_node(member.index, member.node) && told_.insert(anchor).second)
+    else if (inventory_.has_node(member.node_id()) && told_.insert(anchor).second)
         log::warning(log::id::anchor_failed,
                      unit + " is not tied to " + describe(member) + ": " +
                          outcome.error().message(),
@@ -282,14 +280,14 @@ void Anchors::forget_gone(const std::string& unit)
 {
     std::erase_if(told_, [this](const std::string& name) {
         const auto parts = systemd::parse_anchor_name(name);
-        return parts && !inventory_.has_node(parts->index, parts->node);
+        return parts && !inventory_.has_node(parts->node);
     });
     const auto found = units_.find(unit);
     if (found == units_.end())
         return;
     std::set<std::string> there;
     for (const auto& [name, anchor] : found->second.anchors)
-        if (inventory_.has_node(anchor.index, anchor.node))
+        if (inventory_.has_node(anchor.node))
             there.insert(name);
     untie(unit, found->second, there);
 }
@@ -317,7 +315,7 @@ void Anchors::untie(const std::string& unit, Tied& tied, const std::set<std::str
         const auto& [name, anchor] = entry;
         if (wanted.contains(name))
             return false;
-        const bool is_there = inventory_.has_node(anchor.index, anchor.node);
+        const bool is_there = inventory_.has_node(anchor.node);
         // a group goes before its last member, or it would stop the unit as nobody needs it
         if (is_there && anchor.group && !groups.contains(*anchor.group))
             drop(*anchor.group);
@@ -355,7 +353,7 @@ void Anchors::drop_foreign()
     // whose they are will be known when the kernel answers
     for (const auto& [name, state] : foreign) {
         const auto parts = systemd::parse_anchor_name(name);
-        if (!parts || !inventory_.unanswered().contains(parts->index))
+        if (!parts || !inventory_.unanswered().contains(parts->node.index))
             continue;
         unclaimed_.emplace(name, state);
         if (const auto group = foreign.find(parts->group); group != foreign.end())
@@ -367,13 +365,13 @@ void Anchors::drop_foreign()
             members.push_back(name);
         if (!parts || unclaimed_.contains(name))
             continue;
-        const bool is_there = inventory_.has_node(parts->index, parts->node);
-        const bool is_late =
-            is_up(state) && outlived.contains(name) && !is_elsewhere(name, parts->node);
+        const auto& node = parts->node.node;
+        const bool is_there = inventory_.has_node(parts->node);
+        const bool is_late = is_up(state) && outlived.contains(name) && !is_elsewhere(name, node);
         if (!is_there && !is_late) {
             if (!is_up(state))
                 manager_->cancel_anchor(name);
-            else if (inventory_.node_named(parts->node))
+            else if (inventory_.node_named(node))
                 outlived_.insert(name);
             // it may come up on a later node before it is cancelled
             note_failure();

@@ -85,8 +85,7 @@ public:
 private:
     struct Entry {
         State state = State::starting;
-        uint32_t index = 0;
-        std::string node = {};
+        NodeId node = {};
         std::string syspath = {};
         std::optional<std::string> group = {};
         bool has_ended = false; ///< PID 1 knows that the node went, and rdmad does not yet

@@ -11,11 +11,8 @@ Departures::Departures(Removals removals) : removals_(std::move(removals))
         expected_.insert(index);
 }
 
-Result<void> Departures::expect(uint32_t index, const std::string& node)
+Result<void> Departures::expect(uint32_t index)
 {
-    // the node of an index can go and come back: ib_uverbs was loaded anew
-    removals_.forget(index, node);
-    seen_.erase({index, node});
     if (expected_.contains(index))
         return {};
     if (auto outcome = removals_.expect(index); !outcome)
@@ -24,35 +21,37 @@ Result<void> Departures::expect(uint32_t index, const std::string& node)
     return {};
 }
 
-void Departures::see(uint32_t index, const std::string& node, uint64_t now)
+void Departures::see(const NodeId& node, uint64_t now)
 {
-    seen_.try_emplace({index, node}, now);
+    seen_.try_emplace(node, now);
 }
 
-void Departures::miss(uint32_t index, const std::string& node, uint64_t now)
+void Departures::miss(const NodeId& node, uint64_t now)
 {
-    if (expected_.contains(index))
-        see(index, node, now);
+    if (expected_.contains(node.index))
+        see(node, now);
 }
 
-uint64_t Departures::when(uint32_t index, const std::string& node) const
+uint64_t Departures::when(const NodeId& node) const
 {
-    const auto noted = removals_.when(index, node);
-    const auto seen = seen_.find({index, node});
+    const auto noted = removals_.when(node);
+    const auto seen = seen_.find(node);
     if (seen == seen_.end())
         return noted.value_or(0);
     return std::min(seen->second, noted.value_or(seen->second));
 }
 
-void Departures::keep_only(const std::set<uint32_t>& indexes)
+void Departures::keep_only(const std::set<uint32_t>& indexes, const std::set<NodeId>& nodes)
 {
     std::erase_if(expected_, [&](uint32_t index) {
         const bool is_over = !indexes.contains(index);
         if (is_over)
             removals_.forget(index);
+        else
+            removals_.keep_only(index, nodes);
         return is_over;
     });
-    std::erase_if(seen_, [&](const auto& seen) { return !indexes.contains(seen.first.first); });
+    std::erase_if(seen_, [&](const auto& seen) { return !nodes.contains(seen.first); });
 }
 
 } // namespace rdmad

@@ -5,7 +5,6 @@
 
 #include <map>
 #include <set>
-#include <utility>
 
 namespace rdmad {
 
@@ -16,23 +15,22 @@ public:
     /// Takes over the notes of an earlier rdmad.
     explicit Departures(Removals removals);
 
-    /// Has udev note when a node goes that something is tied to; what was known of its name is of
-    /// another one. Fails if udev cannot note it; the next call retries.
-    [[nodiscard]] Result<void> expect(uint32_t index, const std::string& node);
+    /// Has udev note when nodes of the device go. Fails if udev cannot; the next call retries.
+    [[nodiscard]] Result<void> expect(uint32_t index);
     /// Records when the node went; the first time counts.
-    void see(uint32_t index, const std::string& node, uint64_t now);
+    void see(const NodeId& node, uint64_t now);
     /// Records that a node is gone that udev was to note, and may not have noted yet: systemd hears
     /// of it later than that, so it has not stopped anything for it before now.
-    void miss(uint32_t index, const std::string& node, uint64_t now);
+    void miss(const NodeId& node, uint64_t now);
     /// Returns CLOCK_MONOTONIC in microseconds; 0 if nobody knows.
-    [[nodiscard]] uint64_t when(uint32_t index, const std::string& node) const;
-    /// Forgets what is known of any other device.
-    void keep_only(const std::set<uint32_t>& indexes);
+    [[nodiscard]] uint64_t when(const NodeId& node) const;
+    /// Forgets what is known of any other device, and of any other node of these.
+    void keep_only(const std::set<uint32_t>& indexes, const std::set<NodeId>& nodes);
 
 private:
     Removals removals_;
     std::set<uint32_t> expected_; ///< devices whose removals udev notes
-    std::map<std::pair<uint32_t, std::string>, uint64_t> seen_;
+    std::map<NodeId, uint64_t> seen_;
 };
 
 } // namespace rdmad

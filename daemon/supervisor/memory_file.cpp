@@ -34,6 +34,7 @@ void each_key_of_member(Member& member, Visit visit)
     visit("nodeGuid", member.node_guid);
     visit("path", member.path);
     visit("node", member.node);
+    visit("born", member.born);
     visit("syspath", member.syspath);
     visit("anchor", member.anchor);
     visit("isUnused", member.is_unused);

@@ -11,6 +11,15 @@
 
 namespace rdmad {
 
+namespace {
+
+std::string name_of_note(const NodeId& node)
+{
+    return node.born == 0 ? node.node : node.node + "." + std::to_string(node.born);
+}
+
+} // namespace
+
 std::string Removals::path(uint32_t index) const
 {
     return directory_ + "/" + std::to_string(index);
@@ -33,9 +42,16 @@ void Removals::forget(uint32_t index) const
     (void)rmdir(directory.c_str());
 }
 
-void Removals::forget(uint32_t index, const std::string& node) const
+void Removals::keep_only(uint32_t index, const std::set<NodeId>& nodes) const
 {
-    (void)unlink((path(index) + "/" + node).c_str());
+    std::set<std::string> kept;
+    for (const auto& node : nodes)
+        if (node.index == index)
+            kept.insert(name_of_note(node));
+    const auto directory = path(index);
+    for (const auto& name : names_in(directory))
+        if (!kept.contains(name))
+            (void)unlink((directory + "/" + name).c_str());
 }
 
 std::vector<uint32_t> Removals::expected() const
@@ -47,9 +63,9 @@ std::vector<uint32_t> Removals::expected() const
     return indexes;
 }
 
-std::optional<uint64_t> Removals::when(uint32_t index, const std::string& node) const
+std::optional<uint64_t> Removals::when(const NodeId& node) const
 {
-    const auto text = read_link(path(index) + "/" + node);
+    const auto text = read_link(path(node.index) + "/" + name_of_note(node));
     return text ? text::parse_u64(*text) : std::nullopt;
 }
 

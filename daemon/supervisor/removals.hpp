@@ -2,17 +2,17 @@
 #pragma once
 
 #include "core/base/result.hpp"
+#include "daemon/inventory/node_id.hpp"
 
-#include <cstdint>
 #include <optional>
-#include <string>
+#include <set>
 #include <vector>
 
 namespace rdmad {
 
 /// The times when nodes went, as udev noted before PID 1 heard of it: rdma_id leaves a symbolic
-/// link /run/rdmad/bound/INDEX/NODE to the time, if rdmad made the directory. So the time is known
-/// even if rdmad does not run.
+/// link /run/rdmad/bound/INDEX/NODE.BORN to the time, if rdmad made the directory. So the time is
+/// known even if rdmad does not run. It has no ".BORN" where udev does not know when.
 class Removals {
 public:
     /// Takes the directory, /run/rdmad/bound.
@@ -21,11 +21,12 @@ public:
     /// Has udev note removals of the device's nodes from now on.
     [[nodiscard]] Result<void> expect(uint32_t index) const;
     void forget(uint32_t index) const;
-    void forget(uint32_t index, const std::string& node) const;
+    /// Deletes the notes of a device's nodes but these.
+    void keep_only(uint32_t index, const std::set<NodeId>& nodes) const;
     /// Returns the devices whose removals are noted.
     [[nodiscard]] std::vector<uint32_t> expected() const;
     /// Returns CLOCK_MONOTONIC in microseconds.
-    [[nodiscard]] std::optional<uint64_t> when(uint32_t index, const std::string& node) const;
+    [[nodiscard]] std::optional<uint64_t> when(const NodeId& node) const;
 
 private:
     [[nodiscard]] std::string path(uint32_t index) const;

@@ -89,9 +89,12 @@ void Supervisor::claim(uint32_t index, std::vector<Claim> claims, bool is_rename
         if (found == units_.end())
             continue;
         found->second.present.erase({member.binding, member.index, member.port});
-        if (inventory_.has_node(index, member.node))
+        if (inventory_.has_node(member.node_id()))
             continue;
-        departures_.see(index, member.node, clock_(CLOCK_MONOTONIC));
+        departures_.see(member.node_id(), clock_(CLOCK_MONOTONIC));
+        // an earlier rdmad may have tied the unit to it, and ended before it recorded that
+        if (!anchors_.is_known())
+            add_unused(unit, found->second, member);
         // before it is there again, by the same name
         note_departures(unit, found->second);
         anchors_.forget_gone(unit);
@@ -109,7 +112,7 @@ void Supervisor::claim(uint32_t index, std::vector<Claim> claims, bool is_rename
         });
     };
     for (const auto& [unit, member] : before)
-        if (!is_claimed(unit, member.binding) && inventory_.has_node(index, member.node))
+        if (!is_claimed(unit, member.binding) && inventory_.has_node(member.node_id()))
             release(unit, member.binding, is_renamed);
     if (claims.empty())
         claims_.erase(index);
@@ -181,7 +184,7 @@ void Supervisor::bind_remembered_instances()
                 std::none_of(file->units.begin(), file->units.end(),
                              [&](const auto& unit) { return config::could_become(unit, name); }))
                 continue;
-            const bool is_there = inventory_.has_node(member.index, member.node);
+            const bool is_there = inventory_.has_node({member.index, member.node});
             if (is_there && units_.contains(name))
                 continue;
             bind(name, member.binding);
@@ -212,8 +215,7 @@ void Supervisor::mark(const std::string& unit)
     dirty_.insert(unit);
 }
 
-/// Ends the members whose nodes went, by udev's notes, even if such a node is there again, as
-/// another one. PID 1 has stopped their anchors then, is about to, or will when it hears of it.
+/// Expects PID 1 to stop the units whose nodes went, if it has not: it may hear of that later.
 void Supervisor::on_anchors(const systemd::Orders::Anchors& existing)
 {
     const auto stands = [&](const std::string& anchor) {
@@ -225,17 +227,14 @@ void Supervisor::on_anchors(const systemd::Orders::Anchors& existing)
         const auto anchor_of = [&, &name = name](const Member& member) {
             return member.anchor.empty() ? anchors_.name(name, member) : member.anchor;
         };
-        end_members(name, unit, [&](const Member& member) {
-            return !stands(anchor_of(member)) && departures_.when(member.index, member.node) != 0;
-        });
+        note_departures(name, unit);
         for (const auto& member : unit.record.members) {
             const auto anchor = anchor_of(member);
-            const bool is_there = inventory_.has_node(member.index, member.node);
-            if (is_unknown(member) || (is_there && !member.removed))
+            if (is_unknown(member) || !member.removed)
                 continue;
             // PID 1 has yet to hear, or the unit gets its job only after the anchor's has run
             const bool is_ahead =
-                stands(anchor) ? !is_there : existing.contains(anchor) && is_grouped(anchor);
+                stands(anchor) || (existing.contains(anchor) && is_grouped(anchor));
             if (is_ahead)
                 anchors_.expect_end(name, anchor, member.syspath);
             else if (!stands(anchor) && (!unit.state || unit.state->is_up()))
@@ -616,15 +615,6 @@ std::vector<Group> Supervisor::groups_of(const std::string& name, const BoundUni
     return groups;
 }
 
-void Supervisor::end_members(const std::string& name, BoundUnit& unit, const HasGone& has_gone)
-{
-    auto record = unit.record;
-    for (auto& member : record.members)
-        if (!member.removed && has_gone(member))
-            member.removed = departures_.when(member.index, member.node);
-    remember(name, unit, std::move(record));
-}
-
 /// Returns true if the device was never seen and the kernel does not describe it.
 bool Supervisor::is_unknown(const Member& member) const
 {
@@ -632,18 +622,30 @@ bool Supervisor::is_unknown(const Member& member) const
            inventory_.unanswered().contains(member.index);
 }
 
+/// Records a port that the unit may be tied to, unless it is on record.
+void Supervisor::add_unused(const std::string& name, BoundUnit& unit, Member member)
+{
+    auto record = unit.record;
+    if (std::any_of(record.members.begin(), record.members.end(),
+                    [&](const Member& known) { return known.is_same_appearance(member); }))
+        return;
+    member.is_unused = true;
+    record.members.push_back(std::move(member));
+    remember(name, unit, std::move(record));
+}
+
 /// Records which members went. One that is there and does not match any more has not gone.
 void Supervisor::note_departures(const std::string& name, BoundUnit& unit)
 {
-    end_members(name, unit, [this](const Member& member) {
-        // there again, as another one, and what happened between was lost
-        if (inventory_.has_node(member.index, member.node))
-            return !member.anchor.empty() && departures_.when(member.index, member.node) != 0;
-        if (is_unknown(member))
-            return false;
-        departures_.miss(member.index, member.node, clock_(CLOCK_MONOTONIC));
-        return true;
-    });
+    auto record = unit.record;
+    for (auto& member : record.members) {
+        const auto node = member.node_id();
+        if (member.removed || inventory_.has_node(node) || is_unknown(member))
+            continue;
+        departures_.miss(node, clock_(CLOCK_MONOTONIC));
+        member.removed = departures_.when(node);
+    }
+    remember(name, unit, std::move(record));
 }
 
 Group Supervisor::group_of(const std::string& name, const BoundUnit& unit,
@@ -802,13 +804,16 @@ std::set<uint32_t> Supervisor::awaited() const
 /// Deletes the notes of removals that nobody needs any more.
 void Supervisor::sweep_departures()
 {
-    std::set<uint32_t> needed;
+    std::set<uint32_t> indexes;
+    std::set<NodeId> nodes;
     for (const auto& [index, device] : inventory_.devices())
-        needed.insert(index);
+        indexes.insert(index);
     for (const auto& [name, unit] : units_)
-        for (const auto& member : unit.record.members)
-            needed.insert(member.index);
-    departures_.keep_only(needed);
+        for (const auto& member : unit.record.members) {
+            indexes.insert(member.index);
+            nodes.insert(member.node_id());
+        }
+    departures_.keep_only(indexes, nodes);
 }
 
 } // namespace rdmad

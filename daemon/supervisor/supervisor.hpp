@@ -128,7 +128,6 @@ public:
 
 private:
     using Claims = std::map<uint32_t, std::vector<Claim>>; ///< by index
-    using HasGone = std::function<bool(const Member&)>;
 
     [[nodiscard]] bool is_connected() const
     {
@@ -145,7 +144,7 @@ private:
     void mark(const std::string& unit);
     void on_anchors(const systemd::Orders::Anchors& existing);
     [[nodiscard]] bool is_unknown(const Member& member) const;
-    void end_members(const std::string& name, BoundUnit& unit, const HasGone& has_gone);
+    void add_unused(const std::string& name, BoundUnit& unit, Member member);
     void note_departures(const std::string& name, BoundUnit& unit);
     void expect_end(const std::string& name, BoundUnit& unit);
     void tie(const std::string& name, BoundUnit& unit);

@@ -61,6 +61,26 @@ std::string binding_part(std::string_view binding)
     return ":" + shortened(binding, longest_binding);
 }
 
+/// Returns "7.23456789"; "7" where nobody knows when the node was born.
+std::string appearance_part(const NodeId& node)
+{
+    const auto index = std::to_string(node.index);
+    return node.born == 0 ? index : index + "." + std::to_string(node.born);
+}
+
+/// Sets the index of a node, and when it was born. Returns false if that is no such part of a name.
+bool parse_appearance(std::string_view part, NodeId& node)
+{
+    const auto dot = part.find('.');
+    const auto index = text::parse_u32(part.substr(0, dot));
+    const auto born = dot == std::string_view::npos ? 0 : text::parse_u64(part.substr(dot + 1));
+    if (!index || !born)
+        return false;
+    node.index = *index;
+    node.born = *born;
+    return true;
+}
+
 /// Returns true for "uverbs0".
 bool is_node(std::string_view name)
 {
@@ -72,10 +92,9 @@ bool is_node(std::string_view name)
 
 } // namespace
 
-std::string anchor_name(std::string_view unit, uint32_t index, std::string_view node,
-                        std::string_view group)
+std::string anchor_name(std::string_view unit, const NodeId& node, std::string_view group)
 {
-    const auto tail = ":" + std::to_string(index) + ":" + escape(node);
+    const auto tail = ":" + appearance_part(node) + ":" + escape(node.node);
     return slice(unit, group.empty() ? tail : tail + binding_part(group));
 }
 
@@ -90,17 +109,16 @@ std::optional<AnchorParts> parse_anchor_name(std::string_view name)
         return std::nullopt;
     name.remove_prefix(prefix.size());
     name.remove_suffix(suffix.size());
-    // "UNIT:INDEX:NODE" or "UNIT:INDEX:NODE:BINDING": a unit may have colons, so from behind; the
-    // hash in a long binding's part is no node
+    // "UNIT:INDEX.BORN:NODE" or "UNIT:INDEX.BORN:NODE:BINDING": a unit may have colons, so from
+    // behind; the hash in a long binding's part is no node
     for (auto end = name.size(); end != std::string_view::npos && end > 0;) {
         const auto at = name.rfind(':', end - 1);
         const auto colon = at == std::string_view::npos || at == 0 ? at : name.rfind(':', at - 1);
         if (at == std::string_view::npos || at == 0 || colon == std::string_view::npos)
             break;
-        const auto index = text::parse_u32(name.substr(colon + 1, at - colon - 1));
         const auto node = name.substr(at + 1, end - at - 1);
-        if (index && is_node(node)) {
-            AnchorParts parts = {*index, std::string(node), {}};
+        AnchorParts parts = {{.node = std::string(node)}, {}};
+        if (is_node(node) && parse_appearance(name.substr(colon + 1, at - colon - 1), parts.node)) {
             if (end < name.size())
                 parts.group = std::string(prefix)
                                   .append(name.substr(0, colon))

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 #pragma once
 
-#include <cstdint>
+#include "daemon/inventory/node_id.hpp"
+
 #include <optional>
 #include <string>
 #include <string_view>
@@ -11,8 +12,8 @@
 // device unit and hands its stop on to the unit. A slice, as that is the one transient kind that
 // starts no process.
 //
-// Each is made for one appearance of a node and has the RDMA index in its name: while the one of
-// the last appearance still waits for a unit that stops slowly, the next one can be there already.
+// Each is made for one appearance of a node, which its name tells: while the one of the last
+// appearance still waits for a unit that stops slowly, the next one can be there already.
 
 namespace rdmad::systemd {
 
@@ -25,17 +26,17 @@ struct Anchor {
     std::optional<std::string> group = {}; ///< "any of": the slice that hands the stop on instead
 };
 
-/// Returns "rdmad-srp_daemon.service:7:uverbs0.slice". Dashes and other bytes that a part of a
+/// Returns "rdmad-srp_daemon.service:7.23456789:uverbs0.slice", where the number behind the index
+/// is when the node was born, if that is known. Dashes and other bytes that a part of a
 /// slice's name cannot have become \xNN; the end of a unit's name that is too long becomes a hash.
-[[nodiscard]] std::string anchor_name(std::string_view unit, uint32_t index, std::string_view node,
+[[nodiscard]] std::string anchor_name(std::string_view unit, const NodeId& node,
                                       std::string_view group = {});
 /// Returns the group of a unit that needs any of the ports that a binding file matches.
 [[nodiscard]] std::string group_name(std::string_view unit, std::string_view binding);
 
 /// The parts of an anchor's name; a keeper or a group has none.
 struct AnchorParts {
-    uint32_t index = 0;
-    std::string node;
+    NodeId node;
     std::string group; ///< name of its group; empty: none
 };
 [[nodiscard]] std::optional<AnchorParts> parse_anchor_name(std::string_view name);

@@ -72,11 +72,11 @@ std::vector<std::string> units()
 
 TEST_CASE("the name of an anchor is that of what it ties", "[anchor]")
 {
-    CHECK(anchor_name("srp_daemon.service", 7, "uverbs0") ==
-          "rdmad-srp_daemon.service:7:uverbs0.slice");
-    CHECK(anchor_name("srp-daemon@mlx5_0:1.service", 12, "umad3") ==
+    CHECK(anchor_name("srp_daemon.service", {7, "uverbs0", 23456789}) ==
+          "rdmad-srp_daemon.service:7.23456789:uverbs0.slice");
+    CHECK(anchor_name("srp-daemon@mlx5_0:1.service", {12, "umad3"}) ==
           "rdmad-srp\\x2ddaemon\\x40mlx5_0:1.service:12:umad3.slice");
-    CHECK(anchor_name("a\\x2db.service", 0, "issm0", "50-a.binding") ==
+    CHECK(anchor_name("a\\x2db.service", {0, "issm0"}, "50-a.binding") ==
           "rdmad-a\\x5cx2db.service:0:issm0:50\\x2da.binding.slice");
     CHECK(group_name("a.service", "50-a.binding") == "rdmad-a.service:any:50\\x2da.binding.slice");
 }
@@ -86,9 +86,9 @@ TEST_CASE("a unit that is just short enough is kept, and of a longer one the end
 {
     // 255 bytes less "rdmad-" and ".slice", less ".service:7:uverbs0"
     const std::string fits(255 - 12 - 18, 'a');
-    CHECK(anchor_name(fits + ".service", 7, "uverbs0") ==
+    CHECK(anchor_name(fits + ".service", {7, "uverbs0"}) ==
           "rdmad-" + fits + ".service:7:uverbs0.slice");
-    const auto longer = anchor_name(fits + "a.service", 7, "uverbs0");
+    const auto longer = anchor_name(fits + "a.service", {7, "uverbs0"});
     CHECK(longer.size() == 255);
     // ":" and 16 digits take the place of the unit's end
     const std::string tail = ":7:uverbs0.slice";
@@ -111,8 +111,9 @@ TEST_CASE("the name of an anchor is one of a slice, and no other anchor's", "[an
     for (const auto& unit : units()) {
         for (const uint32_t index : {0U, 1U, 11U, 4294967295U})
             for (const auto* node : {"uverbs0", "uverbs1", "umad1", "issm11"})
-                for (const auto* group : {"", "50-a.binding", "50_a.binding"})
-                    check(anchor_name(unit, index, node, group));
+                for (const uint64_t born : {UINT64_C(0), UINT64_C(1), UINT64_MAX})
+                    for (const auto* group : {"", "50-a.binding", "50_a.binding"})
+                        check(anchor_name(unit, {index, node, born}, group));
         for (const auto* binding : {"50-a.binding", "50_a.binding"})
             check(group_name(unit, binding));
     }
@@ -121,7 +122,7 @@ TEST_CASE("the name of an anchor is one of a slice, and no other anchor's", "[an
 TEST_CASE("any bytes make a name of a slice", "[anchor]")
 {
     for (int byte = 0; byte < 256; byte++) {
-        const auto name = anchor_name("a"s + static_cast<char>(byte) + "b", 1, "uverbs0");
+        const auto name = anchor_name("a"s + static_cast<char>(byte) + "b", {1, "uverbs0"});
         CAPTURE(byte, name);
         CHECK(is_slice_below_rdmad(name));
         CHECK(has_whole_escapes(name));
@@ -132,15 +133,16 @@ TEST_CASE("an anchor's name tells its node and its group, whatever the unit is c
 {
     const std::string unit = GENERATE("a.service", "a:any:b.service", "x:7:uverbs0.service",
                                       "a-b@c\\x2dd.service", ":umad3:.service");
-    const auto plain = parse_anchor_name(anchor_name(unit, 12, "uverbs3"));
+    const rdmad::NodeId one = {12, "uverbs3",
+                               GENERATE(UINT64_C(0), UINT64_C(23456789), UINT64_MAX)};
+    const auto plain = parse_anchor_name(anchor_name(unit, one));
     REQUIRE(plain);
-    CHECK(plain->index == 12);
-    CHECK(plain->node == "uverbs3");
+    CHECK(plain->node == one);
     CHECK(plain->group.empty());
-    const auto member = parse_anchor_name(anchor_name(unit, 4, "umad0", "50-a.binding"));
+    const rdmad::NodeId other = {4, "umad0", one.born};
+    const auto member = parse_anchor_name(anchor_name(unit, other, "50-a.binding"));
     REQUIRE(member);
-    CHECK(member->index == 4);
-    CHECK(member->node == "umad0");
+    CHECK(member->node == other);
     CHECK(member->group == group_name(unit, "50-a.binding"));
 }
 
@@ -151,5 +153,7 @@ TEST_CASE("names of groups and keepers are those of no node", "[anchor]")
     CHECK_FALSE(parse_anchor_name("rdmad-.slice"));
     CHECK_FALSE(parse_anchor_name("rdmad-a:b:uverbs0.slice"));
     CHECK_FALSE(parse_anchor_name("a:1:uverbs0.slice"));
+    for (const auto* part : {"1.", ".1", "1.x", "1.2.3", "1.-2", "1.18446744073709551616"})
+        CHECK_FALSE(parse_anchor_name("rdmad-a:"s + part + ":uverbs0.slice"));
     CHECK(keeper_name("a.service").ends_with(keeper_suffix));
 }

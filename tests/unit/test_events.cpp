@@ -285,6 +285,9 @@ TEST_CASE("a removal leaves its time where rdmad asks for it", "[events]")
     host.image.directory("run/rdmad/bound/0");
     CHECK(handle_removal(host.root, host.paths, host.event));
     CHECK(std::stoull(host.image.target("run/rdmad/bound/0/uverbs0")) > 0);
+    bench.host.properties["USEC_INITIALIZED"] = "23456789";
+    CHECK(handle_removal(host.root, host.paths, host.event));
+    CHECK(std::stoull(host.image.target("run/rdmad/bound/0/uverbs0.23456789")) > 0);
 }
 
 TEST_CASE("the removal of a device takes the record of its name away", "[events]")

@@ -244,6 +244,27 @@ TEST_CASE("a device is gone when the kernel says so", "[inventory]")
     CHECK(bench.after(event("change", "uverbs0", 0)).empty());
 }
 
+TEST_CASE("a node that is made anew is another one, by the same name", "[inventory]")
+{
+    Bench bench;
+    const auto made_at = [](uint64_t born, const std::string& action) {
+        auto one = event(action, "uverbs0", 0);
+        one.node.born = born;
+        return one;
+    };
+    bench.after(made_at(500, "add"));
+    CHECK(bench.after(made_at(500, "change")).empty());
+    CHECK(bench.inventory.has_node({0, "uverbs0", 500}));
+    CHECK(bench.inventory.has_node({0, "uverbs0"}));
+    // its removal was lost, or comes late
+    CHECK(bench.only_after(made_at(1500, "add")).kind == Kind::other);
+    CHECK_FALSE(bench.inventory.has_node({0, "uverbs0", 500}));
+    CHECK(bench.after(made_at(500, "remove")).empty());
+    CHECK(bench.inventory.has_node({0, "uverbs0", 1500}));
+    bench.after(made_at(1500, "remove"));
+    CHECK_FALSE(bench.inventory.has_node({0, "uverbs0"}));
+}
+
 TEST_CASE("a device that the kernel removes is gone, though it still answers", "[inventory]")
 {
     Bench bench;

@@ -291,12 +291,12 @@ TEST_CASE("removals that cannot be noted are an error, and tried again", "[remov
     const FixtureTree run;
     run.file("bound", "");
     Departures departures(Removals(run.path("bound")));
-    const auto outcome = departures.expect(7, "uverbs0");
+    const auto outcome = departures.expect(7);
     REQUIRE(error_of(outcome) == ENOTDIR);
     CHECK(outcome.error().context == run.path("bound/7"));
-    CHECK(error_of(departures.expect(7, "uverbs0")) == ENOTDIR);
+    CHECK(error_of(departures.expect(7)) == ENOTDIR);
     run.remove("bound");
-    must(departures.expect(7, "uverbs0"));
+    must(departures.expect(7));
     CHECK(run.list("bound") == List{"7"});
 }
 
@@ -304,12 +304,15 @@ TEST_CASE("the time of a removal is what its link points to", "[removals]")
 {
     const FixtureTree run;
     const Removals removals(run.path("bound"));
-    run.link("bound/7/uverbs0", "123456789012345");
+    run.link("bound/7/uverbs0.23456789", "123456789012345");
     run.link("bound/7/umad0", "18446744073709551615");
-    CHECK(removals.when(7, "uverbs0") == UINT64_C(123456789012345));
-    CHECK(removals.when(7, "umad0") == UINT64_MAX);
-    CHECK_FALSE(removals.when(7, "uverbs1").has_value());
-    CHECK_FALSE(removals.when(8, "uverbs0").has_value());
+    CHECK(removals.when({7, "uverbs0", 23456789}) == UINT64_C(123456789012345));
+    CHECK(removals.when({7, "umad0"}) == UINT64_MAX);
+    // another one of that name
+    CHECK_FALSE(removals.when({7, "uverbs0", 23456790}).has_value());
+    CHECK_FALSE(removals.when({7, "uverbs0"}).has_value());
+    CHECK_FALSE(removals.when({7, "uverbs1", 23456789}).has_value());
+    CHECK_FALSE(removals.when({8, "uverbs0", 23456789}).has_value());
 }
 
 TEST_CASE("what is no time is none", "[removals]")
@@ -320,8 +323,8 @@ TEST_CASE("what is no time is none", "[removals]")
              GENERATE("x"s, "-1"s, "12x"s, " 12"s, "0x12"s, "/etc/passwd"s, "18446744073709551616"s,
                       std::string(33, '1'), std::string(200, '1')));
     run.file("bound/7/file", "12");
-    CHECK_FALSE(removals.when(7, "node").has_value());
-    CHECK_FALSE(removals.when(7, "file").has_value());
+    CHECK_FALSE(removals.when({7, "node"}).has_value());
+    CHECK_FALSE(removals.when({7, "file"}).has_value());
 }
 
 TEST_CASE("notes of a device go with it", "[removals]")
@@ -335,4 +338,19 @@ TEST_CASE("notes of a device go with it", "[removals]")
     removals.forget(7);
     removals.forget(9);
     CHECK(run.list("bound") == List{"8"});
+}
+
+TEST_CASE("notes of nodes that nobody asks for go, however often nodes are made anew", "[removals]")
+{
+    const FixtureTree run;
+    Departures departures(Removals(run.path("bound")));
+    must(departures.expect(7));
+    for (uint64_t born = 1; born < 100; born++)
+        run.link("bound/7/uverbs0." + std::to_string(born), "12");
+    run.link("bound/7/umad0", "13");
+    departures.keep_only({7}, {{7, "uverbs0", 98}, {7, "umad0"}, {8, "uverbs0", 5}});
+    CHECK(run.list("bound/7") == List{"umad0", "uverbs0.98"});
+    CHECK(departures.when({7, "uverbs0", 98}) == 12);
+    departures.keep_only({}, {});
+    CHECK(run.list("bound").empty());
 }

@@ -41,7 +41,12 @@ UnitState down(uint64_t ended)
 }
 
 constexpr uint32_t opa = 1;
-constexpr char opa_anchor[] = "rdmad-a.service:1:uverbs1.slice";
+// of the nodes, unless a test says otherwise
+constexpr uint64_t birth = 500;
+// of one that is made anew
+constexpr uint64_t later_birth = 1500;
+constexpr char opa_anchor[] = "rdmad-a.service:1.500:uverbs1.slice";
+constexpr char later_opa_anchor[] = "rdmad-a.service:1.1500:uverbs1.slice";
 constexpr char opa_match[] = "PortGUID=0011750101000001";
 
 /// rdmad without its bus, on the devices of a capture.
@@ -108,17 +113,17 @@ struct Bench {
         begin(nodes);
         supervisor->settle();
     }
-    static UdevEvent event(const std::string& action, uint32_t index)
+    static UdevEvent event(const std::string& action, uint32_t index, uint64_t born = birth)
     {
         const auto name = "uverbs" + std::to_string(index);
         return {.action = action,
                 .subsystem = "infiniband_verbs",
-                .node = {name, "/sys/devices/" + name},
+                .node = {name, "/sys/devices/" + name, born},
                 .index = index};
     }
-    void plug(uint32_t index)
+    void plug(uint32_t index, uint64_t born = birth)
     {
-        inventory->handle(event("add", index));
+        inventory->handle(event("add", index, born));
         const auto name = "device" + std::to_string(index);
         inventory->handle({.action = "add",
                            .subsystem = "infiniband",
@@ -128,7 +133,7 @@ struct Bench {
     }
     void note_removal(uint32_t index, uint64_t time)
     {
-        const auto node = "uverbs" + std::to_string(index);
+        const auto node = "uverbs" + std::to_string(index) + "." + std::to_string(birth);
         run.link("bound/" + std::to_string(index) + "/" + node, std::to_string(time));
     }
     /// udev notes the time, as rdma_id does. PID 1 has yet to hear of it.
@@ -143,7 +148,8 @@ struct Bench {
     void end_anchors(uint32_t index)
     {
         for (const auto& [name, anchor] : std::map(pid1.made))
-            if (systemd::parse_anchor_name(name)->index == index && !pid1.pending.contains(name))
+            if (systemd::parse_anchor_name(name)->node.index == index &&
+                !pid1.pending.contains(name))
                 supervisor->on_anchor_job(name);
         for (const auto& [name, unit] : std::map(supervisor->units()))
             if (unit.is_behind && unit.state && !unit.state->is_up())
@@ -234,10 +240,10 @@ TEST_CASE("a unit and a node are tied by one anchor", "[supervisor]")
     // both ports of mixed have the same node
     auto asked = bench.pid1.take();
     std::sort(asked.begin(), asked.end());
-    CHECK(asked == List{"anchor rdmad-a.service:0:uverbs0.slice",
-                        "anchor rdmad-b\\x40mixed:1.service:0:uverbs0.slice",
-                        "anchor rdmad-b\\x40mixed:2.service:0:uverbs0.slice"});
-    const auto& anchor = bench.pid1.made.at("rdmad-a.service:0:uverbs0.slice");
+    CHECK(asked == List{"anchor rdmad-a.service:0.500:uverbs0.slice",
+                        "anchor rdmad-b\\x40mixed:1.service:0.500:uverbs0.slice",
+                        "anchor rdmad-b\\x40mixed:2.service:0.500:uverbs0.slice"});
+    const auto& anchor = bench.pid1.made.at("rdmad-a.service:0.500:uverbs0.slice");
     CHECK(anchor.unit == "a.service");
     CHECK(anchor.device_unit == "sys-devices-uverbs0.device");
     CHECK_FALSE(anchor.group.has_value());
@@ -258,7 +264,7 @@ TEST_CASE("units that are tied to a device are counted", "[supervisor]")
     CHECK(bench.supervisor->tied_count() == 3);
     bench.plug(opa);
     CHECK(bench.supervisor->tied_count() == 4);
-    bench.finish("rdmad-b\\x40mixed:2.service:0:uverbs0.slice", fail(ENOMEM, "no"));
+    bench.finish("rdmad-b\\x40mixed:2.service:0.500:uverbs0.slice", fail(ENOMEM, "no"));
     CHECK(bench.supervisor->tied_count() == 3);
     bench.finish_all();
     bench.unplug(0, 1000);
@@ -308,16 +314,17 @@ TEST_CASE("anchors of nothing that is bound go, groups before their members", "[
     bench.bind(opa_match, "Unit=a.service");
     bench.plug(opa);
     bench.pid1.take();
-    bench.pid1.existing = {{"rdmad-a.service:1:uverbs1:b.slice", AnchorState::up},
+    bench.pid1.existing = {{"rdmad-a.service:1.500:uverbs1:b.slice", AnchorState::up},
                            {opa_anchor, AnchorState::up},
                            {"rdmad-z.service:any:b.slice", AnchorState::up},
-                           {"rdmad-z.service:1:uverbs1:b.slice", AnchorState::up},
-                           {"rdmad-z.service:1:uverbs1.slice", AnchorState::up}};
+                           {"rdmad-z.service:1.500:uverbs1:b.slice", AnchorState::up},
+                           {"rdmad-z.service:1.500:uverbs1.slice", AnchorState::up}};
     bench.supervisor->on_connected();
     bench.supervisor->settle();
-    CHECK(bench.pid1.take() ==
-          List{"drop rdmad-z.service:any:b.slice", "drop rdmad-a.service:1:uverbs1:b.slice",
-               "drop rdmad-z.service:1:uverbs1.slice", "drop rdmad-z.service:1:uverbs1:b.slice"});
+    CHECK(bench.pid1.take() == List{"drop rdmad-z.service:any:b.slice",
+                                    "drop rdmad-a.service:1.500:uverbs1:b.slice",
+                                    "drop rdmad-z.service:1.500:uverbs1.slice",
+                                    "drop rdmad-z.service:1.500:uverbs1:b.slice"});
     bench.supervisor->settle();
     CHECK(bench.pid1.take().empty());
 }
@@ -330,13 +337,13 @@ TEST_CASE("anchors of a node that went are left to PID 1, but those that wait fo
     bench.plug(opa);
     bench.pid1.take();
     bench.pid1.existing = {{opa_anchor, AnchorState::up},
-                           {"rdmad-z.service:0:uverbs0.slice", AnchorState::up},
+                           {"rdmad-z.service:0.500:uverbs0.slice", AnchorState::up},
                            {"rdmad-z.service:any:b.slice", AnchorState::up},
-                           {"rdmad-z.service:0:uverbs0:b.slice", AnchorState::up},
-                           {"rdmad-y.service:0:uverbs0.slice", AnchorState::starting}};
+                           {"rdmad-z.service:0.500:uverbs0:b.slice", AnchorState::up},
+                           {"rdmad-y.service:0.500:uverbs0.slice", AnchorState::starting}};
     bench.supervisor->on_connected();
     bench.supervisor->settle();
-    CHECK(bench.pid1.take() == List{"cancel rdmad-y.service:0:uverbs0.slice"});
+    CHECK(bench.pid1.take() == List{"cancel rdmad-y.service:0.500:uverbs0.slice"});
 }
 
 TEST_CASE("an anchor stops its unit however far udev is behind the kernel", "[supervisor]")
@@ -371,7 +378,7 @@ TEST_CASE("a stop that PID 1 has in its queue is waited for", "[supervisor]")
     // the anchor stops after the unit, or was listed before it was about to
     if (GENERATE(true, false))
         bench.pid1.existing = {{opa_anchor, AnchorState::stopping}};
-    bench.restart({Bench::event("", opa)});
+    bench.restart({Bench::event("", opa, later_birth)});
     auto unit = running();
     unit.has_job = true;
     bench.expect_behind(unit);
@@ -389,7 +396,7 @@ TEST_CASE("a stop for a node that was made anew is known where its anchor is in 
     REQUIRE(bench.record("a.service").members[0].anchor.empty());
     // it came up, and ended with the node, while no rdmad was there
     bench.note_removal(opa, 1000);
-    bench.restart({Bench::event("", opa)});
+    bench.restart({Bench::event("", opa, later_birth)});
     bench.tell("a.service", down(2000));
     CHECK(bench.record("a.service").memory.stop->cause == Stop::Cause::unplug);
 }
@@ -402,8 +409,8 @@ TEST_CASE("a start waits for the unit's stop in PID 1, and not for that of an an
     bench.note_removal(opa, 1000);
     bench.pid1.existing = {{opa_anchor, AnchorState::stopping}};
     bench.pid1.take();
-    bench.restart({Bench::event("", opa)});
-    CHECK(bench.pid1.take() == List{"anchor "s + opa_anchor});
+    bench.restart({Bench::event("", opa, later_birth)});
+    CHECK(bench.pid1.take() == List{"anchor "s + later_opa_anchor});
     auto unit = down(2000);
     unit.active_state = "deactivating";
     unit.has_job = true;
@@ -424,7 +431,7 @@ TEST_CASE("a unit that any port will do for is stopped only after the anchor, wh
     // PID 1 has heard: the anchor has a job, and neither its group nor the unit has one
     bench.pid1.existing = {{anchor, AnchorState::stopping},
                            {systemd::group_name("a.service", "50-a.binding"), AnchorState::up}};
-    bench.restart({Bench::event("", opa)});
+    bench.restart({Bench::event("", opa, later_birth)});
     bench.expect_behind(running());
     auto unit = running();
     unit.has_job = true;
@@ -441,13 +448,13 @@ TEST_CASE("an anchor that stands on the node that came after goes", "[supervisor
     bench.bind("Device=mixed", "Unit=a.service");
     bench.plug(opa);
     // of a device that had uverbs1 before
-    bench.pid1.existing = {{"rdmad-a.service:9:uverbs1.slice", AnchorState::up}};
+    bench.pid1.existing = {{"rdmad-a.service:9.500:uverbs1.slice", AnchorState::up}};
     bench.supervisor->on_connected();
     bench.supervisor->settle();
     CHECK(bench.pid1.take().empty());
     bench.supervisor->retry();
     bench.supervisor->settle();
-    CHECK(bench.pid1.take() == List{"drop rdmad-a.service:9:uverbs1.slice"});
+    CHECK(bench.pid1.take() == List{"drop rdmad-a.service:9.500:uverbs1.slice"});
 }
 
 TEST_CASE("an anchor that cannot stand on the node that came after stops its unit, however late",
@@ -480,18 +487,18 @@ TEST_CASE("an anchor that waits for a node that went is looked for after it was 
     Bench bench;
     bench.bind("Device=mixed", "Unit=a.service");
     bench.plug(opa);
-    bench.pid1.existing = {{"rdmad-a.service:9:uverbs1.slice", AnchorState::starting}};
+    bench.pid1.existing = {{"rdmad-a.service:9.500:uverbs1.slice", AnchorState::starting}};
     bench.supervisor->on_connected();
     bench.supervisor->settle();
-    CHECK(bench.pid1.take() == List{"cancel rdmad-a.service:9:uverbs1.slice"});
+    CHECK(bench.pid1.take() == List{"cancel rdmad-a.service:9.500:uverbs1.slice"});
     CHECK(bench.supervisor->has_failed());
     // it came up before that was read
-    bench.pid1.existing = {{"rdmad-a.service:9:uverbs1.slice", AnchorState::up}};
+    bench.pid1.existing = {{"rdmad-a.service:9.500:uverbs1.slice", AnchorState::up}};
     for (int look = 0; look < 2; look++) {
         bench.supervisor->retry();
         bench.supervisor->settle();
     }
-    CHECK(bench.pid1.take() == List{"drop rdmad-a.service:9:uverbs1.slice"});
+    CHECK(bench.pid1.take() == List{"drop rdmad-a.service:9.500:uverbs1.slice"});
 }
 
 TEST_CASE("the anchors of a device are kept until the kernel tells of it", "[supervisor]")
@@ -527,8 +534,8 @@ TEST_CASE("the group of an anchor that is kept is kept beside one that goes", "[
     bench.bind("Device=opa", "Unit=a.service\nRequire=any");
     const auto group = "rdmad-a.service:any:50\\x2da.binding.slice"s;
     // the file matched device 0, too, before rdmad was stopped
-    const auto of_0 = "rdmad-a.service:0:uverbs0:50\\x2da.binding.slice"s;
-    const auto of_opa = "rdmad-a.service:1:uverbs1:50\\x2da.binding.slice"s;
+    const auto of_0 = "rdmad-a.service:0.500:uverbs0:50\\x2da.binding.slice"s;
+    const auto of_opa = "rdmad-a.service:1.500:uverbs1:50\\x2da.binding.slice"s;
     bench.pid1.existing = {
         {of_0, AnchorState::up}, {of_opa, AnchorState::up}, {group, AnchorState::up}};
     bench.kernel.refuse_port(opa, 1);
@@ -595,7 +602,7 @@ TEST_CASE("a group that is in use is no stranger", "[supervisor]")
     Bench bench;
     bench.bind("Device=mixed", "Unit=a.service\nRequire=any");
     bench.plug(0);
-    const auto member = "rdmad-a.service:0:uverbs0:50\\x2da.binding.slice"s;
+    const auto member = "rdmad-a.service:0.500:uverbs0:50\\x2da.binding.slice"s;
     const auto group = "rdmad-a.service:any:50\\x2da.binding.slice"s;
     CHECK(bench.pid1.take() == List{"anchor " + member});
     CHECK(bench.pid1.made.at(member).group == group);
@@ -624,8 +631,8 @@ TEST_CASE("a group goes before its last member, and not before", "[supervisor]")
     bench.bind("Device=mixed opa", "Unit=a.service\nRequire=any");
     bench.plug(0);
     bench.plug(opa);
-    const auto mixed = "rdmad-a.service:0:uverbs0:50\\x2da.binding.slice"s;
-    const auto other = "rdmad-a.service:1:uverbs1:50\\x2da.binding.slice"s;
+    const auto mixed = "rdmad-a.service:0.500:uverbs0:50\\x2da.binding.slice"s;
+    const auto other = "rdmad-a.service:1.500:uverbs1:50\\x2da.binding.slice"s;
     bench.finish(mixed);
     bench.finish(other);
     bench.pid1.take();
@@ -807,7 +814,8 @@ TEST_CASE("a unit follows its port through a return", "[supervisor]")
     CHECK(bench.record("a.service").memory.stop->lost.guid == "0011750101000001");
     bench.kernel.return_as(opa, 7);
     bench.plug(7);
-    CHECK(bench.pid1.take() == List{"anchor rdmad-a.service:7:uverbs7.slice", "start a.service"});
+    CHECK(bench.pid1.take() ==
+          List{"anchor rdmad-a.service:7.500:uverbs7.slice", "start a.service"});
     bench.supervisor->on_job("a.service", 17, "done");
     bench.tell("a.service", running(3000));
     CHECK(bench.pid1.take().empty());
@@ -824,7 +832,7 @@ TEST_CASE("what the administrator stopped is not started by a return", "[supervi
     bench.unplug(opa, 1000);
     bench.kernel.return_as(opa, 7);
     bench.plug(7);
-    CHECK(bench.pid1.take() == List{"anchor rdmad-a.service:7:uverbs7.slice"});
+    CHECK(bench.pid1.take() == List{"anchor rdmad-a.service:7.500:uverbs7.slice"});
 }
 
 TEST_CASE("a port that goes while the driver cannot tell of it stops its unit", "[supervisor]")
@@ -848,7 +856,7 @@ TEST_CASE("a port that the unit is not tied to yet does not keep it up", "[super
     Bench bench;
     bench.bind("Device=mixed opa", "Unit=a.service\nRequire=any");
     bench.plug(0);
-    bench.finish("rdmad-a.service:0:uverbs0:50\\x2da.binding.slice");
+    bench.finish("rdmad-a.service:0.500:uverbs0:50\\x2da.binding.slice");
     bench.tell("a.service", running());
     bench.plug(opa);
     bench.pid1.take();
@@ -875,7 +883,8 @@ TEST_CASE("what ran unseen until its port went is started by the return", "[supe
     bench.kernel.return_as(opa, 7);
     bench.pid1.take();
     bench.plug(7);
-    CHECK(bench.pid1.take() == List{"anchor rdmad-a.service:7:uverbs7.slice", "start a.service"});
+    CHECK(bench.pid1.take() ==
+          List{"anchor rdmad-a.service:7.500:uverbs7.slice", "start a.service"});
 }
 
 TEST_CASE("a node that went and is there again by its old name stopped its unit", "[supervisor]")
@@ -888,25 +897,28 @@ TEST_CASE("a node that went and is there again by its old name stopped its unit"
     bench.inventory->handle(Bench::event("remove", opa));
     if (is_seen)
         bench.supervisor->settle();
-    bench.inventory->handle(Bench::event("add", opa));
+    bench.inventory->handle(Bench::event("add", opa, later_birth));
     bench.supervisor->settle();
-    // PID 1 is slower: the old anchor is still there, and the unit runs
-    CHECK(bench.pid1.take() == List{"anchor "s + opa_anchor});
-    bench.finish(opa_anchor, fail(EEXIST, "it is there"));
+    // PID 1 is slower: to it that is the old node, the old anchor is still there, and the unit runs
+    CHECK(bench.pid1.take() == List{"anchor "s + later_opa_anchor});
+    bench.finish(later_opa_anchor);
     bench.tell("a.service", running());
     CHECK(bench.pid1.take().empty());
-    // now it has stopped both
+    // now it has stopped all three
     bench.tell("a.service", down(2000));
-    CHECK(bench.reason("a.service") == "is being tied to its ports");
+    CHECK(bench.reason("a.service") == "waits until systemd has heard that its port went");
     // which it tells; or that is lost
-    if (is_told)
+    if (is_told) {
         bench.supervisor->on_anchor_job(opa_anchor);
-    else
-        bench.supervisor->retry();
+        bench.supervisor->on_anchor_job(later_opa_anchor);
+    } else {
+        bench.supervisor->on_connected();
+    }
+    bench.supervisor->retry();
     bench.supervisor->settle();
     bench.tell("a.service", down(2000));
-    CHECK(bench.pid1.take() == List{"anchor "s + opa_anchor, "start a.service"});
-    bench.finish(opa_anchor);
+    CHECK(bench.pid1.take() == List{"anchor "s + later_opa_anchor, "start a.service"});
+    bench.finish(later_opa_anchor);
     bench.supervisor->on_job("a.service", 17, "done");
     bench.tell("a.service", running(3000));
     CHECK(bench.record("a.service").members.size() == 1);
@@ -949,12 +961,46 @@ TEST_CASE("a node that came back while rdmad was away stopped its unit", "[super
         bench.note_removal(opa, 1000);
     if (is_anchored)
         bench.pid1.existing = {{anchor, AnchorState::up}};
-    bench.restart({Bench::event("", opa)});
+    bench.restart({Bench::event("", opa, has_gone ? later_birth : birth)});
     bench.tell("a.service", down(2000));
-    const auto asked = bench.pid1.take();
+    auto asked = bench.pid1.take();
     // who stopped the anchor without a removal of its node stopped the unit, too
-    CHECK(std::count(asked.begin(), asked.end(), "start a.service") == has_gone);
-    CHECK(std::count(asked.begin(), asked.end(), "anchor " + anchor) == !is_anchored);
+    CHECK(std::count(asked.begin(), asked.end(), "start a.service") == (has_gone && !is_anchored));
+    CHECK(std::count(asked.begin(), asked.end(), "anchor " + anchor) ==
+          (!has_gone && !is_anchored));
+    // PID 1 has yet to hear that its node went
+    if (has_gone && is_anchored) {
+        bench.supervisor->on_anchor_job(anchor);
+        bench.tell("a.service", down(2000));
+        CHECK(bench.pid1.take() == List{"start a.service"});
+    }
+}
+
+TEST_CASE("a node that is made anew stopped all its units, whichever is tied again first",
+          "[supervisor]")
+{
+    Bench bench;
+    bench.bind(opa_match, "Unit=a.service b.service");
+    bench.plug(opa);
+    bench.finish_all();
+    for (const auto* unit : {"a.service", "b.service"})
+        bench.tell(unit, running());
+    bench.note_removal(opa, 1000);
+    // rdmad is away, or events are lost, or all are read
+    const int how = GENERATE(0, 1, 2);
+    bench.pid1.existing.clear();
+    if (how == 0)
+        bench.restart({Bench::event("", opa, later_birth)});
+    else if (how == 1)
+        must(bench.inventory->resync({Bench::event("", opa, later_birth)}));
+    else
+        bench.plug(opa, later_birth);
+    bench.supervisor->settle();
+    bench.finish_all();
+    for (const auto* unit : {"a.service", "b.service"}) {
+        bench.tell(unit, down(2000));
+        CHECK(bench.record(unit).memory.stop->cause == Stop::Cause::unplug);
+    }
 }
 
 TEST_CASE("what PID 1 has yet to stop for a port is not started with the next one", "[supervisor]")
@@ -978,7 +1024,7 @@ TEST_CASE("what PID 1 has yet to stop for a port is not started with the next on
     bench.end_anchors(0);
     bench.tell("a.service", down(2000));
     if (is_restarted) {
-        bench.pid1.existing = {{"rdmad-a.service:1:uverbs1.slice", AnchorState::up}};
+        bench.pid1.existing = {{"rdmad-a.service:1.500:uverbs1.slice", AnchorState::up}};
         bench.restart({Bench::event("", 7), Bench::event("", 8)});
         bench.tell("a.service", down(2000));
     }
@@ -989,12 +1035,12 @@ TEST_CASE("what PID 1 has yet to stop for a port is not started with the next on
     CHECK(std::count(asked.begin(), asked.end(), "start a.service") == 0);
     SECTION("it hears of the other one")
     {
-        bench.supervisor->on_anchor_job("rdmad-a.service:1:uverbs1.slice");
+        bench.supervisor->on_anchor_job("rdmad-a.service:1.500:uverbs1.slice");
     }
     SECTION("and nobody hears that from it")
     {
-        bench.pid1.existing = {{"rdmad-a.service:7:uverbs7.slice", AnchorState::up},
-                               {"rdmad-a.service:8:uverbs8.slice", AnchorState::up}};
+        bench.pid1.existing = {{"rdmad-a.service:7.500:uverbs7.slice", AnchorState::up},
+                               {"rdmad-a.service:8.500:uverbs8.slice", AnchorState::up}};
         CHECK(bench.supervisor->has_failed());
         bench.supervisor->retry();
     }
@@ -1087,7 +1133,7 @@ TEST_CASE("a port that went before its anchor was up is waited for, too", "[supe
     bench.unplug_early(opa, 1000);
     bench.kernel.return_as(opa, 7);
     bench.plug(7);
-    bench.finish("rdmad-a.service:7:uverbs7.slice");
+    bench.finish("rdmad-a.service:7.500:uverbs7.slice");
     bench.tell("a.service", never_ran());
     CHECK(bench.reason("a.service") == "waits until systemd has heard that its port went");
     const bool was_up = GENERATE(false, true);
@@ -1104,10 +1150,10 @@ TEST_CASE("a node that was made anew while events were lost stopped its unit", "
     Bench bench;
     bench.run_with_opa();
     bench.note_removal(opa, 1000);
+    must(bench.inventory->resync({Bench::event("", opa, later_birth)}));
+    bench.supervisor->settle();
     bench.tell("a.service", down(2000));
     CHECK(bench.record("a.service").memory.stop->cause == Stop::Cause::unplug);
-    bench.supervisor->on_anchor_job(opa_anchor);
-    CHECK(bench.supervisor->has_failed());
 }
 
 TEST_CASE("only what will be started is waited for to become active", "[supervisor]")
@@ -1127,7 +1173,7 @@ TEST_CASE("an anchor that somebody stopped is made again, and that is no unplug"
 {
     Bench bench;
     bench.run_with_opa();
-    bench.supervisor->on_anchor_job("rdmad-other.service:1:uverbs1.slice");
+    bench.supervisor->on_anchor_job("rdmad-other.service:1.500:uverbs1.slice");
     CHECK_FALSE(bench.supervisor->has_failed());
     bench.supervisor->on_anchor_job(opa_anchor);
     CHECK(bench.supervisor->has_failed());
@@ -1283,7 +1329,7 @@ TEST_CASE("a port that is not ready is waited for", "[supervisor]")
     bench.bind("Device=mixed\nPort=2", "Unit=a.service\nWaitFor=active");
     bench.plug(0);
     bench.tell("a.service", never_ran());
-    CHECK(bench.pid1.take() == List{"anchor rdmad-a.service:0:uverbs0.slice"});
+    CHECK(bench.pid1.take() == List{"anchor rdmad-a.service:0.500:uverbs0.slice"});
     CHECK(bench.supervisor->awaited() == std::set<uint32_t>{0});
     bench.sys.file("class/infiniband/mixed/ports/2/gids/1",
                    "0000:0000:0000:0000:0000:ffff:0a00:0001\n");
@@ -1319,8 +1365,9 @@ TEST_CASE("bindings follow the GUID of a RoCE port, which follows its MAC addres
     CHECK(bench.pid1.take().empty());
     change_guid("0002:c9ff:fe00:0b02");
     // what runs is not stopped: its port has not gone
-    CHECK(bench.pid1.take() == List{"anchor rdmad-new.service:0:uverbs0.slice", "start new.service",
-                                    "drop rdmad-old.service:0:uverbs0.slice"});
+    CHECK(bench.pid1.take() == List{"anchor rdmad-new.service:0.500:uverbs0.slice",
+                                    "start new.service",
+                                    "drop rdmad-old.service:0.500:uverbs0.slice"});
     CHECK(bench.reason("old.service") == "runs");
     CHECK(bench.record("any.service").members.at(0).guid == "0002c9fffe000b02");
     bench.finish_all();
@@ -1369,7 +1416,7 @@ TEST_CASE("the unit of an old name is stopped when its device is renamed", "[sup
     Bench bench;
     bench.bind("Device=opa fabric", "Unit=a@%d.service");
     bench.plug(opa);
-    bench.finish("rdmad-a\\x40opa.service:1:uverbs1.slice");
+    bench.finish("rdmad-a\\x40opa.service:1.500:uverbs1.slice");
     bench.tell("a@opa.service", running());
     bench.pid1.take();
     must(bench.client.rename(opa, "fabric"));
@@ -1377,8 +1424,8 @@ TEST_CASE("the unit of an old name is stopped when its device is renamed", "[sup
     must(bench.inventory->refresh(opa));
     bench.supervisor->settle();
     CHECK(bench.pid1.take() ==
-          List{"stop a@opa.service", "anchor rdmad-a\\x40fabric.service:1:uverbs1.slice",
-               "drop rdmad-a\\x40opa.service:1:uverbs1.slice", "unwatch a@opa.service"});
+          List{"stop a@opa.service", "anchor rdmad-a\\x40fabric.service:1.500:uverbs1.slice",
+               "drop rdmad-a\\x40opa.service:1.500:uverbs1.slice", "unwatch a@opa.service"});
     CHECK(bench.supervisor->units_of(opa) == Supervisor::UnitsByPort{{1, {"a@fabric.service"}}});
 }
 
@@ -1387,7 +1434,7 @@ TEST_CASE("the unit of a device that gets its old name back starts again", "[sup
     Bench bench;
     bench.bind("Device=opa fabric", "Unit=a@%d.service");
     bench.plug(opa);
-    bench.finish("rdmad-a\\x40opa.service:1:uverbs1.slice");
+    bench.finish("rdmad-a\\x40opa.service:1.500:uverbs1.slice");
     const bool is_stopped_before = GENERATE(false, true);
     bench.tell("a@opa.service", running());
     if (is_stopped_before)
@@ -1400,7 +1447,7 @@ TEST_CASE("the unit of a device that gets its old name back starts again", "[sup
     };
     rename("opa", "fabric");
     rename("fabric", "opa");
-    bench.finish("rdmad-a\\x40opa.service:1:uverbs1.slice");
+    bench.finish("rdmad-a\\x40opa.service:1.500:uverbs1.slice");
     bench.pid1.take();
     bench.tell("a@opa.service", down(1000));
     const auto asked = bench.pid1.take();
@@ -1416,19 +1463,19 @@ TEST_CASE("the unit of an old name is stopped when its device was renamed while 
     Bench bench;
     bench.bind("Device=opa fabric", "Unit=a@%d.service");
     bench.plug(opa);
-    bench.finish("rdmad-a\\x40opa.service:1:uverbs1.slice");
+    bench.finish("rdmad-a\\x40opa.service:1.500:uverbs1.slice");
     bench.tell("a@opa.service", running());
     bench.pid1.take();
     const std::vector<UdevEvent> nodes = {
         Bench::event("", opa),
         {.subsystem = "infiniband", .node = {"fabric", "/sys/devices/fabric"}, .index = opa}};
-    bench.pid1.existing = {{"rdmad-a\\x40opa.service:1:uverbs1.slice", AnchorState::up}};
+    bench.pid1.existing = {{"rdmad-a\\x40opa.service:1.500:uverbs1.slice", AnchorState::up}};
     must(bench.client.rename(opa, "fabric"));
     bench.sys.rename("class/infiniband/opa", "class/infiniband/fabric");
     bench.restart(nodes);
     CHECK(bench.pid1.take() ==
-          List{"stop a@opa.service", "anchor rdmad-a\\x40fabric.service:1:uverbs1.slice",
-               "unwatch a@opa.service", "drop rdmad-a\\x40opa.service:1:uverbs1.slice"});
+          List{"stop a@opa.service", "anchor rdmad-a\\x40fabric.service:1.500:uverbs1.slice",
+               "unwatch a@opa.service", "drop rdmad-a\\x40opa.service:1.500:uverbs1.slice"});
     // and not again
     bench.restart(nodes);
     for (const auto& asked : bench.pid1.take())
@@ -1918,7 +1965,7 @@ public:
     bool is_right() override
     {
         return bench_.pid1.take() ==
-               List{"anchor rdmad-a.service:7:uverbs7.slice", "start a.service"};
+               List{"anchor rdmad-a.service:7.500:uverbs7.slice", "start a.service"};
     }
     void clean() override
     {

@@ -79,8 +79,10 @@ Result<std::optional<DeviceInfo>> read_settled_info(const Context& context, cons
 }
 
 /// Records the time of the removal if rdmad made a directory for the device. PID 1 hears of the
-/// removal only after this program has ended, so what it stops for that stops later.
-void note_removal(const Paths& paths, uint32_t index, std::string_view devpath)
+/// removal only after this program has ended, so what it stops for that stops later. The node may
+/// be made anew at once, under the same name: udev tells them apart by their first events.
+void note_removal(const Paths& paths, uint32_t index, const std::string& sysname,
+                  const EventProperties& event)
 {
     const auto directory = paths.rdmad + "/bound/" + std::to_string(index);
     timespec now = {};
@@ -88,8 +90,9 @@ void note_removal(const Paths& paths, uint32_t index, std::string_view devpath)
         return;
     const auto usec =
         static_cast<uint64_t>(now.tv_sec) * 1'000'000 + static_cast<uint64_t>(now.tv_nsec) / 1000;
-    (void)replace_link(std::to_string(usec),
-                       directory + "/" + std::string(sysfs::last_component(devpath)));
+    const auto born = text::parse_u64(event("USEC_INITIALIZED").value_or(""));
+    const auto note = directory + "/" + sysname;
+    (void)replace_link(std::to_string(usec), born ? note + "." + std::to_string(*born) : note);
 }
 
 /// Refreshes nodes that came before the name, or whose first events failed. After a rename by
@@ -168,7 +171,7 @@ bool handle_removal(const sysfs::Directory& root, const Paths& paths, const Even
     const auto past = read_past_links(*node, sysname, event);
     if (!past)
         return *node != Node::device;
-    note_removal(paths, past->index, devpath);
+    note_removal(paths, past->index, sysname, event);
     LinkOwners(nullptr, root, paths).release(*past);
     if (*node == Node::device)
         NameRecords(paths.rdmad).forget_gone(root, [&](uint32_t index) {

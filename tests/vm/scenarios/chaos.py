@@ -76,6 +76,10 @@ class _World:
     def rename(self):
         self.l.run(f'set -- $(ls /sys/class/infiniband | shuf -n1); [ -z "$1" ] || rdma dev set $1 name n{self.chance.randrange(1 << 30)} || true')
 
+    def module(self):
+        """Makes all uverbs nodes anew, by their old names."""
+        self.l.run('modprobe -r ib_uverbs && modprobe ib_uverbs || true')
+
     def unbind(self):
         service = self.chance.choice(self.services())
         if service not in self.unbound:
@@ -104,11 +108,11 @@ class _World:
         slot = self.adapter_of(service)
         if slot not in self.plugged or service in self.unbound:
             return False
-        index = self.l.run(f'rdma dev show $(ls /sys/bus/pci/devices/0000:0{slot}:00.0/infiniband 2>/dev/null || echo none) '
-                           '2>/dev/null | cut -d: -f1', check=False)
+        node = self.l.run(f'cd /sys/bus/pci/devices/0000:0{slot}:00.0 && index=$(rdma dev show $(ls infiniband || echo none) | cut -d: -f1) && '
+                          'echo $index.$(udevadm info -q property --property=USEC_INITIALIZED --value infiniband_verbs/uverbs*)', check=False)
         anchors = self.l.run(f'systemctl list-units --plain --no-legend --state=active "rdmad-s{service}.service:*.slice" '
                              '| sed "s/ .*//" | cut -d: -f2')
-        return index.isdigit() and set(anchors.split()) - {'bound.slice'} == {index}
+        return set(anchors.split()) - {'bound.slice'} == {node}
 
     def stop(self):
         service = self.chance.choice(self.services())
@@ -182,7 +186,7 @@ class _World:
     def step(self, with_deaths=True):
         """with_deaths: of rdmad."""
         weights = {self.plug: 8, self.unplug: 6, self.trigger: 2, self.rename: 2, self.unbind: 1, self.bind: 2, self.stop: 3,
-                   self.start: 3, self.roce: 2}
+                   self.start: 3, self.roce: 2, self.module: 1}
         if with_deaths:
             weights |= {self.kill: 2, self.freeze: 2, self.reload: 2}
         action = self.chance.choices(list(weights), list(weights.values()))[0]
