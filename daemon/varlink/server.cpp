@@ -180,14 +180,17 @@ void Server::Implementation::take(UniqueFd socket)
 
 bool Server::Implementation::has_room_for(uid_t uid) const
 {
-    // strangers never take the last ones: an administrator gets in
-    const auto reserved = uid == 0 ? 0 : limits_.connections_for_root;
-    if (connections_.size() + reserved >= limits_.connections)
-        return false;
-    const auto count =
-        std::count_if(connections_.begin(), connections_.end(),
-                      [&](const auto& entry) { return entry.second->peer_uid() == uid; });
-    return uid == 0 || static_cast<size_t>(count) < limits_.connections_per_uid;
+    size_t of_root = 0;
+    size_t of_user = 0;
+    for (const auto& [key, connection] : connections_) {
+        of_root += connection->peer_uid() == 0 ? 1 : 0;
+        of_user += connection->peer_uid() == uid ? 1 : 0;
+    }
+    // however many strangers there are, an administrator gets in
+    if (uid == 0)
+        return of_root < limits_.connections_of_root;
+    return of_user < limits_.connections_per_uid &&
+           connections_.size() - of_root < limits_.connections_of_strangers;
 }
 
 void Server::Implementation::turn_away(UniqueFd socket, uid_t uid)

@@ -1176,7 +1176,7 @@ TEST_CASE("a call may own itself by its callbacks", "[varlink]")
 
 TEST_CASE("no more clients than the limit are served", "[varlink]")
 {
-    Bench bench({.connections = 2});
+    Bench bench({.connections_of_root = 2, .connections_of_strangers = 2});
     auto first = bench.client();
     auto second = bench.client();
     auto third = bench.client();
@@ -1227,6 +1227,23 @@ TEST_CASE("a user has no more clients than its limit, root has", "[varlink]")
     CHECK_FALSE(other.is_at_end());
     CHECK_FALSE(clients.back().is_at_end());
     CHECK(bench.server->connection_count() == 8);
+}
+
+TEST_CASE("strangers take no places of root, nor root those of strangers", "[varlink]")
+{
+    if (geteuid() != 0)
+        return;
+    Bench bench({.connections_of_root = 3, .connections_of_strangers = 2});
+    std::vector<Client> clients;
+    for (int i = 0; i < 3; i++)
+        clients.push_back(bench.client());
+    for (const uid_t user : {stranger, stranger - 1})
+        clients.push_back(connected_as(bench, user));
+    CHECK(bench.server->connection_count() == 5);
+    auto third = connected_as(bench, stranger - 2);
+    CHECK(third.replies() == Replies{turned_away});
+    auto fourth = bench.client();
+    CHECK(fourth.replies() == Replies{turned_away});
 }
 
 TEST_CASE("without a file descriptor the server waits for one", "[varlink]")
@@ -1331,7 +1348,7 @@ TEST_CASE("a kernel that can is asked to refuse descriptors", "[varlink]")
 
 TEST_CASE("the server does not wait for a descriptor whose close(2) waits", "[varlink]")
 {
-    Bench bench({.connections = 1, .connections_for_root = 0});
+    Bench bench({.connections_of_root = 1, .connections_of_strangers = 1});
     const Place place;
     listen_leniently(bench, place);
     Lingering lingering;
