@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: LGPL-2.1-or-later
 """What a scenario works with: a machine with rdmad installed, slots to plug adapters into, and what can be seen of them."""
 import contextlib
+import functools
 import random
 import re
 import threading
@@ -281,18 +282,18 @@ class Lab:
 
 
 @contextlib.contextmanager
-def lab(suite, rdmad=True, setup=MOCK, **options):
-    """A restored machine; rdmad=False is what a distribution ships alone."""
-    then = (package.digest(suite), _furnish) if rdmad else None
+def lab(suite, rdmad=True, setup=MOCK, commit='', **options):
+    """A restored machine; rdmad=False is what a distribution ships alone, commit an earlier rdmad."""
+    then = (package.digest(suite, commit), functools.partial(_furnish, commit=commit)) if rdmad else None
     with machine.restore(suite, setup=setup, then=then, **options) as vm:
         yield Lab(vm)
 
 
-def _furnish(vm):
+def _furnish(vm, commit):
     # scenarios plug far more often than an administrator would
     vm.run('mkdir -p /etc/rdmad')
     vm.put('[Lifecycle]\nFlapLimit=0\n', '/etc/rdmad/rdmad.conf')
-    package.install(vm)
+    package.install(vm, commit=commit)
 
 
 def guid(number):
