@@ -158,7 +158,7 @@ bool Reader::find_nodes(Holder& holder, size_t most) const
             return sight == Sight::all;
     }
     // several threads may end one by one, each after it has made the next
-    return sight == Sight::nothing && threads.size() <= 1;
+    return sight == Sight::nothing && numbers_in(folder + "/task") == threads;
 }
 
 Sight Reader::look_into(const std::string& folder, Holder& holder, size_t most) const
@@ -207,28 +207,42 @@ struct Process {
 };
 using Processes = std::map<uint32_t, Process>;
 
-/// Adds the processes that came, and drops those that have ended.
-void list(Processes& processes, const ScanSetup& setup)
+void add(Processes& processes, const std::set<uint32_t>& pids)
 {
-    const auto pids = numbers_in(setup.proc);
-    std::erase_if(processes, [&](const auto& entry) { return !pids.contains(entry.first); });
     for (const auto pid : pids)
         processes[pid].holder.pid = pid;
 }
 
-/// Looks until a list has no process that is new, or there is no time, and returns that list.
+/// Drops processes that have ended. Returns true if one was not read: it may have left what it had
+/// open to a child.
+bool drop_ended(Processes& processes, const std::set<uint32_t>& pids)
+{
+    bool is_missed = false;
+    std::erase_if(processes, [&](const auto& entry) {
+        const bool has_ended = !pids.contains(entry.first);
+        is_missed = is_missed || (has_ended && !entry.second.is_read);
+        return has_ended;
+    });
+    return is_missed;
+}
+
+/// Looks at all processes, and at those that came since if they may have what nobody looked at,
+/// until there is no time. Returns those that are there.
 Processes look_at_all(const Reader& reader, const ScanSetup& setup)
 {
     Processes processes;
+    add(processes, numbers_in(setup.proc));
     // whoever has little open is done with before others have their turn
     for (size_t most = first_turn;; most *= 2) {
-        list(processes, setup);
-        const bool is_done = std::all_of(processes.begin(), processes.end(),
-                                         [](const auto& entry) { return entry.second.is_read; });
-        if (is_done || most > last_turn || setup.is_time_over())
-            return processes;
         for (auto& [pid, process] : processes)
             process.is_read = process.is_read || reader.look_at(process.holder, most);
+        const auto pids = numbers_in(setup.proc);
+        if (drop_ended(processes, pids))
+            add(processes, pids);
+        const bool is_done = std::all_of(processes.begin(), processes.end(),
+                                         [](const auto& entry) { return entry.second.is_read; });
+        if (is_done || most >= last_turn || setup.is_time_over())
+            return processes;
     }
 }
 

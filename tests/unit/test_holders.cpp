@@ -447,9 +447,13 @@ TEST_CASE("other threads are looked at where the first shows no descriptors", "[
         {.pid = 20, .command = "a", .unit = "u20.service", .nodes = {"uverbs0"}},
         {.pid = 30, .command = "b", .unit = "u30.service", .nodes = {"uverbs0"}}};
     CHECK(processes.report() == HolderReport{.holders = both});
-    // they have ended when they are to be looked at, but for those that they made
+    // none has anything open
     processes.add(40, "c", {});
     processes.tree.directory("40/task/40/fd");
+    processes.tree.directory("40/task/41/fd");
+    CHECK(processes.report() == HolderReport{.holders = both});
+    // one has ended when it is to be looked at, and may have made another
+    processes.tree.remove("40/task/41");
     processes.tree.directory("40/task/41");
     CHECK(processes.report() ==
           HolderReport{.holders = both,
