@@ -190,6 +190,8 @@ std::optional<Error> Inventory::take_error()
 
 void Inventory::add_node(uint32_t index, const UdevEvent& event)
 {
+    auto node = event.node;
+    node.born = birth_of(index, node);
     auto& nodes = nodes_[index];
     owner_[event.node.syspath] = index;
     nodes.records[event.node.syspath] = {event.node.sysname, event.port, event.port_guids,
@@ -197,11 +199,22 @@ void Inventory::add_node(uint32_t index, const UdevEvent& event)
     if (!event.path.empty())
         nodes.path = event.path;
     if (event.subsystem == "infiniband_verbs")
-        nodes.uverbs = event.node;
-    else if (event.port && event.node.sysname.starts_with("issm"))
-        nodes.issm[*event.port] = event.node;
+        nodes.uverbs = std::move(node);
+    else if (event.port && node.sysname.starts_with("issm"))
+        nodes.issm[*event.port] = std::move(node);
     else if (event.port)
-        nodes.umad[*event.port] = event.node;
+        nodes.umad[*event.port] = std::move(node);
+}
+
+/// Returns when the node of an event was born. One that is made anew goes before, so one that is
+/// there stays the same, also if udev has forgotten it (udevadm info --cleanup-db).
+uint64_t Inventory::birth_of(uint32_t index, const NodeRef& node) const
+{
+    const auto device = devices_.find(index);
+    const auto* there = device == devices_.end() ? nullptr : node_of(device->second, node.sysname);
+    const bool is_known = there && there->syspath == node.syspath && there->born != 0 &&
+                          owner_.contains(node.syspath);
+    return is_known ? there->born : node.born;
 }
 
 void Inventory::add_device(uint32_t index, const UdevEvent& event)

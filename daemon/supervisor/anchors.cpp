@@ -340,6 +340,22 @@ bool Anchors::is_elsewhere(const std::string& anchor, const std::string& node) c
            });
 }
 
+/// Returns true if anchors of a group are to come, and none is up: without those of before, PID 1
+/// would stop the unit, as no anchor needs the group.
+bool Anchors::waits_for_first(const std::string& group) const
+{
+    bool waits = false;
+    for (const auto& [unit, tied] : units_)
+        for (const auto& [name, anchor] : tied.anchors) {
+            if (anchor.group != group)
+                continue;
+            if (anchor.state == State::up)
+                return false;
+            waits = true;
+        }
+    return waits;
+}
+
 /// Keeps an anchor whose node has gone: PID 1 is about to stop it and the unit, and would forget
 /// the unit without it, however far udev is behind. One that PID 1 still has after udev was done
 /// with a later node of that name was made too late: it stands on that node, and goes.
@@ -368,6 +384,11 @@ void Anchors::drop_foreign()
         const auto& node = parts->node.node;
         const bool is_there = inventory_.has_node(parts->node);
         const bool is_late = is_up(state) && outlived.contains(name) && !is_elsewhere(name, node);
+        // a rdmad that is replaced called them otherwise
+        if (is_there && waits_for_first(parts->group)) {
+            unclaimed_.emplace(name, state);
+            continue;
+        }
         if (!is_there && !is_late) {
             if (!is_up(state))
                 manager_->cancel_anchor(name);

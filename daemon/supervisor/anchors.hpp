@@ -108,6 +108,7 @@ private:
                       const Result<void>& outcome);
     void untie(const std::string& unit, Tied& tied, const std::set<std::string>& wanted);
     bool end(const std::string& anchor);
+    [[nodiscard]] bool waits_for_first(const std::string& group) const;
     [[nodiscard]] bool is_elsewhere(const std::string& anchor, const std::string& node) const;
 
     const Inventory& inventory_;

@@ -5,6 +5,7 @@
 #include "core/base/state_link.hpp"
 #include "core/base/text.hpp"
 
+#include <algorithm>
 #include <cerrno>
 #include <sys/stat.h>
 #include <unistd.h>
@@ -15,7 +16,13 @@ namespace {
 
 std::string name_of_note(const NodeId& node)
 {
-    return node.born == 0 ? node.node : node.node + "." + std::to_string(node.born);
+    return node.node + "." + std::to_string(node.born);
+}
+
+bool is_note_of(const std::string& note, const NodeId& node)
+{
+    return node.born == 0 ? note == node.node || note.starts_with(node.node + ".")
+                          : note == name_of_note(node);
 }
 
 } // namespace
@@ -44,13 +51,11 @@ void Removals::forget(uint32_t index) const
 
 void Removals::keep_only(uint32_t index, const std::set<NodeId>& nodes) const
 {
-    std::set<std::string> kept;
-    for (const auto& node : nodes)
-        if (node.index == index)
-            kept.insert(name_of_note(node));
     const auto directory = path(index);
     for (const auto& name : names_in(directory))
-        if (!kept.contains(name))
+        if (std::none_of(nodes.begin(), nodes.end(), [&](const NodeId& node) {
+                return node.index == index && is_note_of(name, node);
+            }))
             (void)unlink((directory + "/" + name).c_str());
 }
 
@@ -65,7 +70,18 @@ std::vector<uint32_t> Removals::expected() const
 
 std::optional<uint64_t> Removals::when(const NodeId& node) const
 {
-    const auto text = read_link(path(node.index) + "/" + name_of_note(node));
+    if (node.born != 0)
+        return read(node.index, name_of_note(node));
+    std::optional<uint64_t> first;
+    for (const auto& note : names_in(path(node.index)))
+        if (const auto time = is_note_of(note, node) ? read(node.index, note) : std::nullopt; time)
+            first = std::min(first.value_or(*time), *time);
+    return first;
+}
+
+std::optional<uint64_t> Removals::read(uint32_t index, const std::string& note) const
+{
+    const auto text = read_link(path(index) + "/" + note);
     return text ? text::parse_u64(*text) : std::nullopt;
 }
 

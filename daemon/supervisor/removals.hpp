@@ -12,7 +12,8 @@ namespace rdmad {
 
 /// The times when nodes went, as udev noted before PID 1 heard of it: rdma_id leaves a symbolic
 /// link /run/rdmad/bound/INDEX/NODE.BORN to the time, if rdmad made the directory. So the time is
-/// known even if rdmad does not run. It has no ".BORN" where udev does not know when.
+/// known even if rdmad does not run. It has no ".BORN" where udev does not know when, and where an
+/// earlier rdma_id left it.
 class Removals {
 public:
     /// Takes the directory, /run/rdmad/bound.
@@ -25,11 +26,13 @@ public:
     void keep_only(uint32_t index, const std::set<NodeId>& nodes) const;
     /// Returns the devices whose removals are noted.
     [[nodiscard]] std::vector<uint32_t> expected() const;
-    /// Returns CLOCK_MONOTONIC in microseconds.
+    /// Returns CLOCK_MONOTONIC in microseconds. Of a node of which nobody knows when it was born,
+    /// as an earlier rdmad recorded it, the first removal of that name.
     [[nodiscard]] std::optional<uint64_t> when(const NodeId& node) const;
 
 private:
     [[nodiscard]] std::string path(uint32_t index) const;
+    [[nodiscard]] std::optional<uint64_t> read(uint32_t index, const std::string& note) const;
 
     std::string directory_;
 };

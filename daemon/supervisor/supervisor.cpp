@@ -640,7 +640,10 @@ void Supervisor::note_departures(const std::string& name, BoundUnit& unit)
     auto record = unit.record;
     for (auto& member : record.members) {
         const auto node = member.node_id();
-        if (member.removed || inventory_.has_node(node) || is_unknown(member))
+        // of one that an earlier rdmad recorded, the note alone tells whether it was made anew
+        const bool is_there =
+            inventory_.has_node(node) && (node.born != 0 || departures_.when(node) == 0);
+        if (member.removed || is_there || is_unknown(member))
             continue;
         departures_.miss(node, clock_(CLOCK_MONOTONIC));
         member.removed = departures_.when(node);

@@ -74,7 +74,7 @@ struct Limits {
     size_t output_bytes_per_uid = 16 * 1024 * 1024;
     /// Queued for all clients of all users but root. A user with subordinate UIDs is many of them.
     size_t output_bytes_of_strangers = 64 * 1024 * 1024;
-    size_t connections_of_root = 512;      ///< a rdmad-wait-ready@ for each port is one
+    size_t connections_of_root = 768;      ///< a rdmad-wait-ready@ for each port is one
     size_t connections_of_strangers = 112; ///< of all users but root
     size_t connections_per_uid = 16;       ///< of each of these
     size_t calls = 16;                     ///< of one client, pipelined or waiting

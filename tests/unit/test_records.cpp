@@ -310,7 +310,14 @@ TEST_CASE("the time of a removal is what its link points to", "[removals]")
     CHECK(removals.when({7, "umad0"}) == UINT64_MAX);
     // another one of that name
     CHECK_FALSE(removals.when({7, "uverbs0", 23456790}).has_value());
-    CHECK_FALSE(removals.when({7, "uverbs0"}).has_value());
+    // an earlier rdmad did not know when it was born
+    CHECK(removals.when({7, "uverbs0"}) == UINT64_C(123456789012345));
+    run.link("bound/7/uverbs0.23456790", "12");
+    CHECK(removals.when({7, "uverbs0"}) == 12);
+    run.link("bound/7/uverbs0", "11");
+    CHECK(removals.when({7, "uverbs0"}) == 11);
+    CHECK_FALSE(removals.when({7, "uverbs"}).has_value());
+    run.remove("bound/7/uverbs0.23456790");
     CHECK_FALSE(removals.when({7, "uverbs1", 23456789}).has_value());
     CHECK_FALSE(removals.when({8, "uverbs0", 23456789}).has_value());
 }
@@ -350,6 +357,9 @@ TEST_CASE("notes of nodes that nobody asks for go, however often nodes are made 
     run.link("bound/7/umad0", "13");
     departures.keep_only({7}, {{7, "uverbs0", 98}, {7, "umad0"}, {8, "uverbs0", 5}});
     CHECK(run.list("bound/7") == List{"umad0", "uverbs0.98"});
+    run.link("bound/7/umad0.5", "14");
+    departures.keep_only({7}, {{7, "uverbs0", 98}, {7, "umad0"}});
+    CHECK(run.list("bound/7") == List{"umad0", "umad0.5", "uverbs0.98"});
     CHECK(departures.when({7, "uverbs0", 98}) == 12);
     departures.keep_only({}, {});
     CHECK(run.list("bound").empty());

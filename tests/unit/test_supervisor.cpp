@@ -976,6 +976,42 @@ TEST_CASE("a node that came back while rdmad was away stopped its unit", "[super
     }
 }
 
+TEST_CASE("an anchor that an earlier rdmad called otherwise keeps its group until there is another",
+          "[supervisor]")
+{
+    const auto old = "rdmad-a.service:1:uverbs1:50\\x2da.binding.slice"s;
+    const auto anchor = "rdmad-a.service:1.500:uverbs1:50\\x2da.binding.slice"s;
+    Bench bench;
+    bench.bind(opa_match, "Unit=a.service\nRequire=any");
+    bench.pid1.existing = {{old, AnchorState::up},
+                           {systemd::group_name("a.service", "50-a.binding"), AnchorState::up}};
+    bench.pid1.take();
+    bench.restart({Bench::event("", opa)});
+    bench.tell("a.service", running());
+    auto asked = bench.pid1.take();
+    CHECK(std::count(asked.begin(), asked.end(), "anchor " + anchor) == 1);
+    CHECK(std::count(asked.begin(), asked.end(), "drop " + old) == 0);
+    bench.finish(anchor);
+    CHECK(bench.pid1.take() == List{"drop " + old});
+}
+
+TEST_CASE("what an earlier rdmad recorded of a node that is made anew is of the one before",
+          "[supervisor]")
+{
+    Bench bench;
+    bench.bind(opa_match, "Unit=a.service");
+    bench.plug(opa, 0);
+    bench.finish("rdmad-a.service:1:uverbs1.slice");
+    bench.tell("a.service", running());
+    const bool has_gone = GENERATE(true, false);
+    if (has_gone)
+        bench.note_removal(opa, 1000);
+    bench.restart({Bench::event("", opa, later_birth)});
+    bench.tell("a.service", down(2000));
+    CHECK(bench.record("a.service").memory.stop->cause ==
+          (has_gone ? Stop::Cause::unplug : Stop::Cause::other));
+}
+
 TEST_CASE("a node that is made anew stopped all its units, whichever is tied again first",
           "[supervisor]")
 {
@@ -989,12 +1025,14 @@ TEST_CASE("a node that is made anew stopped all its units, whichever is tied aga
     // rdmad is away, or events are lost, or all are read
     const int how = GENERATE(0, 1, 2);
     bench.pid1.existing.clear();
-    if (how == 0)
+    if (how == 0) {
         bench.restart({Bench::event("", opa, later_birth)});
-    else if (how == 1)
+    } else if (how == 1) {
         must(bench.inventory->resync({Bench::event("", opa, later_birth)}));
-    else
+    } else {
+        bench.inventory->handle(Bench::event("remove", opa));
         bench.plug(opa, later_birth);
+    }
     bench.supervisor->settle();
     bench.finish_all();
     for (const auto* unit : {"a.service", "b.service"}) {
