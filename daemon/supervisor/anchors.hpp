@@ -62,7 +62,7 @@ public:
     void tie(const std::string& unit, const std::vector<Member>& members);
     /// Handles the end of a job of the anchor that this class did not request.
     void on_job(const std::string& anchor);
-    /// Forgets the anchors whose nodes went, and may be there again before the unit is tied anew.
+    /// Forgets the anchors whose nodes went, and expects PID 1 to end them.
     void forget_gone(const std::string& unit);
     /// Records that PID 1 has yet to stop an anchor whose node went.
     void expect_end(const std::string& unit, const std::string& anchor, const std::string& syspath);

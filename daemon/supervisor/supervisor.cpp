@@ -95,7 +95,7 @@ void Supervisor::claim(uint32_t index, std::vector<Claim> claims, bool is_rename
         // an earlier rdmad may have tied the unit to it, and ended before it recorded that
         if (!anchors_.is_known())
             add_unused(unit, found->second, member);
-        // before it is there again, by the same name
+        // before what came after it is tied
         note_departures(unit, found->second);
         anchors_.forget_gone(unit);
         expect_end(unit, found->second);
