@@ -121,6 +121,8 @@ public:
     /// Looks at so many of a process, and introduces it if it has a node. Returns false if it has
     /// more, or cannot be looked at.
     bool look_at(Holder& holder, size_t most) const;
+    /// Returns true for a process that has closed all and waits for its parent.
+    [[nodiscard]] bool is_over(uint32_t pid) const;
 
 private:
     bool find_nodes(Holder& holder, size_t most) const;
@@ -142,6 +144,15 @@ bool Reader::look_at(Holder& holder, size_t most) const
     if (!is_known && has_nodes(holder))
         introduce(holder, setup_);
     return is_all;
+}
+
+bool Reader::is_over(uint32_t pid) const
+{
+    // "PID (comm) S ...", and comm may have parentheses: proc(5)
+    const auto stat = read_file(folder_of(pid, setup_) + "/stat").value_or("");
+    const auto end = stat.rfind(')');
+    const auto state = end == std::string::npos ? "" : stat.substr(end + 1, 2);
+    return state == " Z" || state == " X";
 }
 
 bool Reader::find_nodes(Holder& holder, size_t most) const
@@ -213,17 +224,33 @@ void add(Processes& processes, const std::set<uint32_t>& pids)
         processes[pid].holder.pid = pid;
 }
 
-/// Drops processes that have ended. Returns true if one was not read: it may have left what it had
-/// open to a child.
+/// Looks at those that were not looked at whole. Returns true if one of them is over: it may have
+/// left what it had open to a child.
+bool look_at_rest(Processes& processes, const Reader& reader, size_t most)
+{
+    bool is_one_over = false;
+    for (auto& [pid, process] : processes) {
+        if (process.is_read)
+            continue;
+        process.is_read = reader.look_at(process.holder, most);
+        is_one_over = is_one_over || (!has_nodes(process.holder) && reader.is_over(pid));
+    }
+    return is_one_over;
+}
+
+/// Drops processes that have ended. Returns true if one had a node, or may have had one: a child
+/// may have that.
 bool drop_ended(Processes& processes, const std::set<uint32_t>& pids)
 {
-    bool is_missed = false;
+    bool may_have_heir = false;
     std::erase_if(processes, [&](const auto& entry) {
-        const bool has_ended = !pids.contains(entry.first);
-        is_missed = is_missed || (has_ended && !entry.second.is_read);
+        const auto& [pid, process] = entry;
+        const bool has_ended = !pids.contains(pid);
+        const bool had_none = process.is_read && !has_nodes(process.holder);
+        may_have_heir = may_have_heir || (has_ended && !had_none);
         return has_ended;
     });
-    return is_missed;
+    return may_have_heir;
 }
 
 /// Looks at all processes, and at those that came since if they may have what nobody looked at,
@@ -234,10 +261,9 @@ Processes look_at_all(const Reader& reader, const ScanSetup& setup)
     add(processes, numbers_in(setup.proc));
     // whoever has little open is done with before others have their turn
     for (size_t most = first_turn;; most *= 2) {
-        for (auto& [pid, process] : processes)
-            process.is_read = process.is_read || reader.look_at(process.holder, most);
+        const bool is_one_over = look_at_rest(processes, reader, most);
         const auto pids = numbers_in(setup.proc);
-        if (drop_ended(processes, pids))
+        if (drop_ended(processes, pids) || is_one_over)
             add(processes, pids);
         const bool is_done = std::all_of(processes.begin(), processes.end(),
                                          [](const auto& entry) { return entry.second.is_read; });

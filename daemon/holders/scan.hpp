@@ -24,10 +24,11 @@ struct ScanSetup {
 [[nodiscard]] std::set<uint32_t> node_majors(std::string_view devices);
 
 /// Looks at the descriptors of all processes, but not of threads that do not share them. Whoever
-/// has the most open is looked at last, as users can open more than there is time for. A process
-/// that ends before it was looked at may have left what it had open to a child: then those that
-/// came since are looked at, too, and count as unread if there is no end of that. Reports at most
-/// 16 holders of one node, of as many units as possible. Fails if /proc cannot be read.
+/// has the most open is looked at last, as users can open more than there is time for. If a
+/// process ends that has a node, or was not looked at, those that came since are looked at, too, as
+/// they may be its children; they count as unread if there is no end of that. What a process hands
+/// on meanwhile, and lives, may be missed. Reports at most 16 holders of one node, of as many units
+/// as possible. Fails if /proc cannot be read.
 [[nodiscard]] Result<HolderReport> scan(const ScanSetup& setup);
 
 /// Finds the services for which PID 1 stores the descriptors that it has open. Since systemd 254 it

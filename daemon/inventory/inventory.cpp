@@ -191,7 +191,10 @@ std::optional<Error> Inventory::take_error()
 void Inventory::add_node(uint32_t index, const UdevEvent& event)
 {
     auto node = event.node;
-    node.born = birth_of(index, node);
+    // one that is made anew goes before: what is there is the same, also if udev has forgotten it
+    // and gives it another birth (udevadm info --cleanup-db)
+    if (const auto* known = known_node(index, node.syspath); known && known->born != 0)
+        node.born = known->born;
     auto& nodes = nodes_[index];
     owner_[event.node.syspath] = index;
     nodes.records[event.node.syspath] = {event.node.sysname, event.port, event.port_guids,
@@ -206,15 +209,20 @@ void Inventory::add_node(uint32_t index, const UdevEvent& event)
         nodes.umad[*event.port] = std::move(node);
 }
 
-/// Returns when the node of an event was born. One that is made anew goes before, so one that is
-/// there stays the same, also if udev has forgotten it (udevadm info --cleanup-db).
-uint64_t Inventory::birth_of(uint32_t index, const NodeRef& node) const
+/// Returns nullptr if udev has told of none.
+const NodeRef* Inventory::known_node(uint32_t index, const std::string& syspath) const
 {
-    const auto device = devices_.find(index);
-    const auto* there = device == devices_.end() ? nullptr : node_of(device->second, node.sysname);
-    const bool is_known = there && there->syspath == node.syspath && there->born != 0 &&
-                          owner_.contains(node.syspath);
-    return is_known ? there->born : node.born;
+    const auto found = nodes_.find(index);
+    if (found == nodes_.end())
+        return nullptr;
+    const auto& nodes = found->second;
+    if (nodes.uverbs && nodes.uverbs->syspath == syspath)
+        return &*nodes.uverbs;
+    for (const auto* by_port : {&nodes.umad, &nodes.issm})
+        for (const auto& [port, node] : *by_port)
+            if (node.syspath == syspath)
+                return &node;
+    return nullptr;
 }
 
 void Inventory::add_device(uint32_t index, const UdevEvent& event)
@@ -236,9 +244,8 @@ void Inventory::remove_node(const NodeRef& gone)
         return;
     const auto index = owner->second;
     // a look at all may have seen the next one before the events of the one before were read
-    const auto device = devices_.find(index);
-    const auto* there = device == devices_.end() ? nullptr : node_of(device->second, gone.sysname);
-    if (there && is_another(gone.born, there->born))
+    if (const auto* there = known_node(index, syspath);
+        there && gone.born != 0 && gone.born < there->born)
         return;
     owner_.erase(owner);
     auto& nodes = nodes_[index];
@@ -249,7 +256,7 @@ void Inventory::remove_node(const NodeRef& gone)
     std::erase_if(nodes.umad, [&](const auto& node) { return is_it(node.second); });
     std::erase_if(nodes.issm, [&](const auto& node) { return is_it(node.second); });
     // while the device itself is being removed, the kernel still describes it
-    if (device != devices_.end()) {
+    if (const auto device = devices_.find(index); device != devices_.end()) {
         auto changed = device->second;
         if (changed.uverbs && is_it(*changed.uverbs))
             changed.uverbs.reset();

@@ -101,7 +101,7 @@ private:
     };
 
     void add_node(uint32_t index, const UdevEvent& event);
-    [[nodiscard]] uint64_t birth_of(uint32_t index, const NodeRef& node) const;
+    [[nodiscard]] const NodeRef* known_node(uint32_t index, const std::string& syspath) const;
     void add_device(uint32_t index, const UdevEvent& event);
     void remove_node(const NodeRef& gone);
     void end_earlier_appearances(const Device& device);

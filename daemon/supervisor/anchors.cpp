@@ -308,14 +308,24 @@ void Anchors::release(const std::string& unit)
 void Anchors::untie(const std::string& unit, Tied& tied, const std::set<std::string>& wanted)
 {
     std::set<std::string> groups;
+    std::set<std::string> held; // by another anchor
     for (const auto& [name, anchor] : tied.anchors)
-        if (wanted.contains(name) && anchor.group)
+        if (wanted.contains(name) && anchor.group) {
             groups.insert(*anchor.group);
+            if (anchor.state == State::up)
+                held.insert(*anchor.group);
+        }
     std::erase_if(tied.anchors, [&](const auto& entry) {
         const auto& [name, anchor] = entry;
         if (wanted.contains(name))
             return false;
         const bool is_there = inventory_.has_node(anchor.node);
+        // the others are to come: until then this one holds the group
+        if (is_there && anchor.state == State::up && anchor.group &&
+            groups.contains(*anchor.group) && !held.contains(*anchor.group)) {
+            unclaimed_.emplace(name, systemd::Orders::AnchorState::up);
+            return true;
+        }
         // a group goes before its last member, or it would stop the unit as nobody needs it
         if (is_there && anchor.group && !groups.contains(*anchor.group))
             drop(*anchor.group);

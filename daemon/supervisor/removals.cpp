@@ -14,15 +14,12 @@ namespace rdmad {
 
 namespace {
 
-std::string name_of_note(const NodeId& node)
+bool is_note_of(std::string_view note, const NodeId& node)
 {
-    return node.node + "." + std::to_string(node.born);
-}
-
-bool is_note_of(const std::string& note, const NodeId& node)
-{
-    return node.born == 0 ? note == node.node || note.starts_with(node.node + ".")
-                          : note == name_of_note(node);
+    const auto dot = note.find('.');
+    const auto born =
+        dot == std::string_view::npos ? 0 : text::parse_u64(note.substr(dot + 1)).value_or(0);
+    return note.substr(0, dot) == node.node && born >= node.born;
 }
 
 } // namespace
@@ -70,8 +67,6 @@ std::vector<uint32_t> Removals::expected() const
 
 std::optional<uint64_t> Removals::when(const NodeId& node) const
 {
-    if (node.born != 0)
-        return read(node.index, name_of_note(node));
     std::optional<uint64_t> first;
     for (const auto& note : names_in(path(node.index)))
         if (const auto time = is_note_of(note, node) ? read(node.index, note) : std::nullopt; time)

@@ -26,8 +26,9 @@ public:
     void keep_only(uint32_t index, const std::set<NodeId>& nodes) const;
     /// Returns the devices whose removals are noted.
     [[nodiscard]] std::vector<uint32_t> expected() const;
-    /// Returns CLOCK_MONOTONIC in microseconds. Of a node of which nobody knows when it was born,
-    /// as an earlier rdmad recorded it, the first removal of that name.
+    /// Returns CLOCK_MONOTONIC in microseconds: the first removal of that name since the node was
+    /// born, as udev gives another birth to a node that it has forgotten. Of one of which nobody
+    /// knows that, as an earlier rdmad recorded it, the first removal.
     [[nodiscard]] std::optional<uint64_t> when(const NodeId& node) const;
 
 private:

@@ -433,6 +433,44 @@ TEST_CASE("a process that ends and leaves all to a child, again and again, is no
     }
 }
 
+TEST_CASE("what a process leaves to a child as it ends is seen with the child", "[holders]")
+{
+    const Processes processes;
+    const auto uverbs = processes.node("uverbs0");
+    // so that there is a second turn
+    processes.add(9, "many", List(100, "/nowhere"));
+    processes.add(150, "idle", {});
+    const auto child =
+        Holder{.pid = 200, .command = "child", .unit = "u200.service", .nodes = {"uverbs0"}};
+    auto setup = processes.setup();
+    int looks = 0;
+    SECTION("after it was looked at")
+    {
+        processes.add(100, "parent", {uverbs});
+        // 65 looks at the first, 4 at the parent
+        setup.is_time_over = [&] {
+            if (++looks == 70) {
+                processes.add(200, "child", {uverbs});
+                std::filesystem::remove_all(processes.tree.path("100"));
+            }
+            return false;
+        };
+    }
+    SECTION("and waits for its own parent, who never asks")
+    {
+        processes.add(100, "parent", {});
+        processes.tree.file("100/stat", "100 (a) b) Z 1 100");
+        setup.is_time_over = [&] {
+            if (++looks == 70)
+                processes.add(200, "child", {uverbs});
+            return false;
+        };
+    }
+    const auto report = must(scan(setup));
+    CHECK(report.holders == std::vector<Holder>{child});
+    CHECK_FALSE(report.unread.has_value());
+}
+
 TEST_CASE("other threads are looked at where the first shows no descriptors", "[holders]")
 {
     const Processes processes;

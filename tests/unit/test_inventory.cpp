@@ -259,14 +259,23 @@ TEST_CASE("a node that is made anew is another one, by the same name", "[invento
     // udev has forgotten it meanwhile
     CHECK(bench.after(made_at(900, "change")).empty());
     CHECK(bench.inventory.has_node({0, "uverbs0", 500}));
+    bench.after(made_at(900, "remove"));
+    CHECK_FALSE(bench.inventory.has_node({0, "uverbs0"}));
+    bench.after(made_at(1000, "add"));
+    // a look fails after events were lost: what it found in udev's database counts with the next
+    bench.kernel.refuse_port(0, 1);
+    CHECK_FALSE(bench.inventory.resync({made_at(1200, "")}));
+    bench.kernel.allow_ports();
+    CHECK(bench.only_after(made_at(1200, "change")).kind == Kind::other);
+    CHECK(bench.inventory.has_node({0, "uverbs0", 1200}));
     // events were lost, and come late
     bench.changes.clear();
     must(bench.inventory.resync({made_at(1500, "")}));
     REQUIRE(bench.changes.size() == 1);
     CHECK(bench.changes[0].kind == Kind::other);
-    CHECK_FALSE(bench.inventory.has_node({0, "uverbs0", 500}));
-    CHECK(bench.after(made_at(500, "change")).empty());
-    CHECK(bench.after(made_at(500, "remove")).empty());
+    CHECK_FALSE(bench.inventory.has_node({0, "uverbs0", 1200}));
+    CHECK(bench.after(made_at(1200, "change")).empty());
+    CHECK(bench.after(made_at(1200, "remove")).empty());
     CHECK(bench.inventory.has_node({0, "uverbs0", 1500}));
     bench.after(made_at(1500, "remove"));
     CHECK_FALSE(bench.inventory.has_node({0, "uverbs0"}));

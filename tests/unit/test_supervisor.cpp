@@ -995,6 +995,23 @@ TEST_CASE("an anchor that an earlier rdmad called otherwise keeps its group unti
     CHECK(bench.pid1.take() == List{"drop " + old});
 }
 
+TEST_CASE("an anchor that is not wanted any more keeps its group until there is another",
+          "[supervisor]")
+{
+    const auto of_0 = "rdmad-a.service:0.500:uverbs0:50\\x2da.binding.slice"s;
+    const auto of_opa = "rdmad-a.service:1.500:uverbs1:50\\x2da.binding.slice"s;
+    Bench bench;
+    bench.run_with_any();
+    bench.plug(0);
+    bench.pid1.take();
+    bench.bind("Device=mixed", "Unit=a.service\nRequire=any");
+    CHECK(bench.pid1.take() == List{"anchor " + of_0});
+    bench.tell("a.service", running());
+    CHECK(bench.pid1.take().empty());
+    bench.finish(of_0);
+    CHECK(bench.pid1.take() == List{"drop " + of_opa});
+}
+
 TEST_CASE("what an earlier rdmad recorded of a node that is made anew is of the one before",
           "[supervisor]")
 {

@@ -50,6 +50,15 @@ def digest(suite, commit=''):
     return total.hexdigest()[:12]
 
 
+def resolve(ref):
+    """The commit that a name stands for now."""
+    done = subprocess.run(['git', '-c', 'safe.directory=*', '-C', SOURCE, 'rev-parse', '--verify', '--quiet', f'{ref}^{{commit}}'],
+                          capture_output=True, text=True)
+    if done.returncode:
+        raise MachineError(f'{SOURCE} does not have {ref}')
+    return done.stdout.strip()[:12]
+
+
 def _copy_commit(commit, target):
     shutil.rmtree(target, ignore_errors=True)
     os.makedirs(target)
@@ -90,7 +99,7 @@ def install(machine, options='', commit=''):
 
 
 def upgrade(machine, commit):
-    """Replaces the package of a commit by that of this tree, as a distribution does: see "Packaging" in README.md."""
+    """Replaces the package of a commit by that of this tree, as a distribution does: see "For packagers" in README.md."""
     install(machine)
     with tarfile.open(build(machine.suite, commit=commit)) as old, tarfile.open(build(machine.suite)) as new:
         gone = {file.name for file in old if not file.isdir()} - {file.name for file in new}
