@@ -4,6 +4,7 @@
 #include "core/base/file.hpp"
 #include "core/base/state_link.hpp"
 #include "core/base/text.hpp"
+#include "core/device/removal_note.hpp"
 
 #include <algorithm>
 #include <cerrno>
@@ -14,12 +15,10 @@ namespace rdmad {
 
 namespace {
 
-bool is_note_of(std::string_view note, const NodeId& node)
+bool is_note_of(std::string_view name, const NodeId& node)
 {
-    const auto dot = note.find('.');
-    const auto born =
-        dot == std::string_view::npos ? 0 : text::parse_u64(note.substr(dot + 1)).value_or(0);
-    return note.substr(0, dot) == node.node && born >= node.born;
+    const auto note = parse_note_name(name);
+    return note.node == node.node && note.born >= node.born;
 }
 
 } // namespace
@@ -68,16 +67,15 @@ std::vector<uint32_t> Removals::expected() const
 std::optional<uint64_t> Removals::when(const NodeId& node) const
 {
     std::optional<uint64_t> first;
-    for (const auto& note : names_in(path(node.index)))
-        if (const auto time = is_note_of(note, node) ? read(node.index, note) : std::nullopt; time)
+    const auto directory = path(node.index);
+    for (const auto& name : names_in(directory)) {
+        if (!is_note_of(name, node))
+            continue;
+        const auto text = read_link(directory + "/" + name);
+        if (const auto time = text ? text::parse_u64(*text) : std::nullopt; time)
             first = std::min(first.value_or(*time), *time);
+    }
     return first;
-}
-
-std::optional<uint64_t> Removals::read(uint32_t index, const std::string& note) const
-{
-    const auto text = read_link(path(index) + "/" + note);
-    return text ? text::parse_u64(*text) : std::nullopt;
 }
 
 } // namespace rdmad

@@ -10,10 +10,8 @@
 
 namespace rdmad {
 
-/// The times when nodes went, as udev noted before PID 1 heard of it: rdma_id leaves a symbolic
-/// link /run/rdmad/bound/INDEX/NODE.BORN to the time, if rdmad made the directory. So the time is
-/// known even if rdmad does not run. It has no ".BORN" where udev does not know when, and where an
-/// earlier rdma_id left it.
+/// The times when nodes went, as udev noted before PID 1 heard of it: rdma_id leaves a RemovalNote
+/// if rdmad made the directory of the device. So the time is known even if rdmad does not run.
 class Removals {
 public:
     /// Takes the directory, /run/rdmad/bound.
@@ -33,7 +31,6 @@ public:
 
 private:
     [[nodiscard]] std::string path(uint32_t index) const;
-    [[nodiscard]] std::optional<uint64_t> read(uint32_t index, const std::string& note) const;
 
     std::string directory_;
 };

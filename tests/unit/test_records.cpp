@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
+#include "core/device/removal_note.hpp"
 #include "daemon/supervisor/departures.hpp"
 #include "daemon/supervisor/memory_file.hpp"
 #include "daemon/supervisor/removals.hpp"
@@ -322,6 +323,17 @@ TEST_CASE("the time of a removal is what its link points to", "[removals]")
     run.remove("bound/7/uverbs0.23456790");
     CHECK_FALSE(removals.when({7, "uverbs1", 23456789}).has_value());
     CHECK_FALSE(removals.when({8, "uverbs0", 23456789}).has_value());
+}
+
+TEST_CASE("the name of a note of a removal tells when the node was born", "[removals]")
+{
+    CHECK(note_name({"uverbs0", 23456789}) == "uverbs0.23456789");
+    CHECK(note_name({"umad0"}) == "umad0");
+    CHECK(parse_note_name("uverbs0.23456789") == RemovalNote{"uverbs0", 23456789});
+    CHECK(parse_note_name("umad0") == RemovalNote{"umad0"});
+    CHECK(parse_note_name("umad0.") == RemovalNote{"umad0"});
+    CHECK(parse_note_name("umad0.12x") == RemovalNote{"umad0"});
+    CHECK(parse_note_name("") == RemovalNote{""});
 }
 
 TEST_CASE("what is no time is none", "[removals]")

@@ -3,6 +3,7 @@
 
 #include "core/base/state_link.hpp"
 #include "core/base/text.hpp"
+#include "core/device/removal_note.hpp"
 #include "core/device/retries.hpp"
 #include "udev-helpers/rdma_id/link_owners.hpp"
 #include "udev-helpers/rdma_id/log.hpp"
@@ -91,8 +92,8 @@ void note_removal(const Paths& paths, uint32_t index, const std::string& sysname
     const auto usec =
         static_cast<uint64_t>(now.tv_sec) * 1'000'000 + static_cast<uint64_t>(now.tv_nsec) / 1000;
     const auto born = text::parse_u64(event("USEC_INITIALIZED").value_or(""));
-    const auto note = directory + "/" + sysname;
-    (void)replace_link(std::to_string(usec), born ? note + "." + std::to_string(*born) : note);
+    const auto note = note_name({sysname, born.value_or(0)});
+    (void)replace_link(std::to_string(usec), directory + "/" + note);
 }
 
 /// Refreshes nodes that came before the name, or whose first events failed. After a rename by
