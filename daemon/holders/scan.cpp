@@ -97,10 +97,10 @@ std::optional<struct statx> status_of(const std::string& path)
     return status;
 }
 
-/// What a folder of descriptors shows.
+/// What is seen of the descriptors of a process or a thread.
 enum class Sight {
-    refused, ///< it cannot be opened
-    nothing,
+    refused, ///< their folder cannot be opened
+    nothing, ///< it has none
     part,
     all
 };
@@ -118,14 +118,14 @@ public:
     {
     }
 
-    /// Looks at so many of a process, and introduces it if it has a node. Returns false if it has
+    /// Looks at so many of a process, and introduces it if it has a node. Returns part if it has
     /// more, or cannot be looked at.
-    bool look_at(Holder& holder, size_t most) const;
+    Sight look_at(Holder& holder, size_t most) const;
     /// Returns true for a process that has closed all and waits for its parent.
     [[nodiscard]] bool is_over(uint32_t pid) const;
 
 private:
-    bool find_nodes(Holder& holder, size_t most) const;
+    Sight find_nodes(Holder& holder, size_t most) const;
     Sight look_into(const std::string& folder, Holder& holder, size_t most) const;
     [[nodiscard]] LinkedNode node_of(const std::string& link) const;
     [[nodiscard]] bool is_removed(const struct statx& status) const;
@@ -135,15 +135,15 @@ private:
     std::optional<struct statx> dev_;
 };
 
-bool Reader::look_at(Holder& holder, size_t most) const
+Sight Reader::look_at(Holder& holder, size_t most) const
 {
     if (setup_.is_time_over())
-        return false;
+        return Sight::part;
     const bool is_known = has_nodes(holder);
-    const bool is_all = find_nodes(holder, most);
+    const auto sight = find_nodes(holder, most);
     if (!is_known && has_nodes(holder))
         introduce(holder, setup_);
-    return is_all;
+    return sight;
 }
 
 bool Reader::is_over(uint32_t pid) const
@@ -155,21 +155,22 @@ bool Reader::is_over(uint32_t pid) const
     return state == " Z" || state == " X";
 }
 
-bool Reader::find_nodes(Holder& holder, size_t most) const
+Sight Reader::find_nodes(Holder& holder, size_t most) const
 {
     const auto folder = folder_of(holder.pid, setup_);
     auto sight = look_into(folder + "/fd", holder, most);
     if (has_descriptors(sight))
-        return sight == Sight::all;
+        return sight;
     // a first thread that has ended shows none of those that the others have
     const auto threads = numbers_in(folder + "/task");
     for (const auto thread : threads) {
         sight = look_into(folder + "/task/" + std::to_string(thread) + "/fd", holder, most);
         if (has_descriptors(sight))
-            return sight == Sight::all;
+            return sight;
     }
     // several threads may end one by one, each after it has made the next
-    return sight == Sight::nothing && numbers_in(folder + "/task") == threads;
+    const bool are_same = numbers_in(folder + "/task") == threads;
+    return sight == Sight::nothing && are_same ? Sight::nothing : Sight::part;
 }
 
 Sight Reader::look_into(const std::string& folder, Holder& holder, size_t most) const
@@ -232,8 +233,9 @@ bool look_at_rest(Processes& processes, const Reader& reader, size_t most)
     for (auto& [pid, process] : processes) {
         if (process.is_read)
             continue;
-        process.is_read = reader.look_at(process.holder, most);
-        is_one_over = is_one_over || (!has_nodes(process.holder) && reader.is_over(pid));
+        const auto sight = reader.look_at(process.holder, most);
+        process.is_read = sight == Sight::all || sight == Sight::nothing;
+        is_one_over = is_one_over || (sight == Sight::nothing && reader.is_over(pid));
     }
     return is_one_over;
 }
