@@ -17,9 +17,8 @@ bool Member::is_same_place(const Member& other) const
 
 bool Member::is_same_appearance(const Member& other) const
 {
-    const bool is_same_birth = born == 0 || other.born == 0 || born == other.born;
-    return index == other.index && port == other.port && node == other.node && is_same_birth &&
-           binding == other.binding && removed == other.removed;
+    return node_id().may_be(other.node_id()) && port == other.port && binding == other.binding &&
+           removed == other.removed;
 }
 
 std::string describe(const Member& member)

@@ -51,12 +51,6 @@ void keep_identity(Port& port, const std::vector<Port>& before)
     port.netdev_index = known->netdev_index;
 }
 
-/// Returns true if one may have been made after the other went.
-bool is_another(uint64_t born, uint64_t other)
-{
-    return born != 0 && other != 0 && born != other;
-}
-
 /// Returns nullptr if the device has no node of that name.
 const NodeRef* node_of(const Device& device, std::string_view name)
 {
@@ -409,7 +403,7 @@ bool Inventory::has_node(const NodeId& id) const
 {
     const auto device = devices_.find(id.index);
     const auto* node = device == devices_.end() ? nullptr : node_of(device->second, id.node);
-    return node && !is_another(node->born, id.born);
+    return node && id.may_be({id.index, node->sysname, node->born});
 }
 
 const NodeRef* Inventory::node_named(std::string_view node) const

@@ -15,6 +15,12 @@ struct NodeId {
     /// When udev had its first event (CLOCK_MONOTONIC, microseconds); 0: not known.
     uint64_t born = 0;
 
+    /// Returns false if the other is known to have been made after this one went, or before it.
+    [[nodiscard]] bool may_be(const NodeId& other) const
+    {
+        const bool is_same_birth = born == 0 || other.born == 0 || born == other.born;
+        return index == other.index && node == other.node && is_same_birth;
+    }
     friend auto operator<=>(const NodeId&, const NodeId&) = default;
 };
 
