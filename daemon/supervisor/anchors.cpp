@@ -307,24 +307,20 @@ void Anchors::release(const std::string& unit)
 /// unless they still wait for it.
 void Anchors::untie(const std::string& unit, Tied& tied, const std::set<std::string>& wanted)
 {
+    auto others = std::exchange(tied.anchors, {});
+    for (const auto& name : wanted)
+        tied.anchors.insert(others.extract(name));
     std::set<std::string> groups;
-    std::set<std::string> held; // by another anchor
     for (const auto& [name, anchor] : tied.anchors)
-        if (wanted.contains(name) && anchor.group) {
+        if (anchor.group)
             groups.insert(*anchor.group);
-            if (anchor.state == State::up)
-                held.insert(*anchor.group);
-        }
-    std::erase_if(tied.anchors, [&](const auto& entry) {
-        const auto& [name, anchor] = entry;
-        if (wanted.contains(name))
-            return false;
+    for (const auto& [name, anchor] : others) {
         const bool is_there = inventory_.has_node(anchor.node);
-        // the others are to come: until then this one holds the group
+        // until then this one holds the group
         if (is_there && anchor.state == State::up && anchor.group &&
-            groups.contains(*anchor.group) && !held.contains(*anchor.group)) {
+            waits_for_first(*anchor.group)) {
             unclaimed_.emplace(name, systemd::Orders::AnchorState::up);
-            return true;
+            continue;
         }
         // a group goes before its last member, or it would stop the unit as nobody needs it
         if (is_there && anchor.group && !groups.contains(*anchor.group))
@@ -335,8 +331,7 @@ void Anchors::untie(const std::string& unit, Tied& tied, const std::set<std::str
             manager_->cancel_anchor(name);
         if (!is_there && anchor.state != State::failed && !anchor.has_ended)
             expect_end(unit, name, anchor.syspath);
-        return true;
-    });
+    }
 }
 
 /// Returns true if a later node of that name is known to be another one than the anchor's, so that
