@@ -634,19 +634,23 @@ void Supervisor::add_unused(const std::string& name, BoundUnit& unit, Member mem
     remember(name, unit, std::move(record));
 }
 
+/// Returns true if the node of a member is there. Of one that an earlier rdmad recorded, the note
+/// of a removal alone tells whether it was made anew.
+bool Supervisor::is_there(const Member& member) const
+{
+    const auto node = member.node_id();
+    return inventory_.has_node(node) && (node.born != 0 || departures_.when(node) == 0);
+}
+
 /// Records which members went. One that is there and does not match any more has not gone.
 void Supervisor::note_departures(const std::string& name, BoundUnit& unit)
 {
     auto record = unit.record;
     for (auto& member : record.members) {
-        const auto node = member.node_id();
-        // of one that an earlier rdmad recorded, the note alone tells whether it was made anew
-        const bool is_there =
-            inventory_.has_node(node) && (node.born != 0 || departures_.when(node) == 0);
-        if (member.removed || is_there || is_unknown(member))
+        if (member.removed || is_there(member) || is_unknown(member))
             continue;
-        departures_.miss(node, clock_(CLOCK_MONOTONIC));
-        member.removed = departures_.when(node);
+        departures_.miss(member.node_id(), clock_(CLOCK_MONOTONIC));
+        member.removed = departures_.when(member.node_id());
     }
     remember(name, unit, std::move(record));
 }

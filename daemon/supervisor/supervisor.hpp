@@ -145,6 +145,7 @@ private:
     void on_anchors(const systemd::Orders::Anchors& existing);
     [[nodiscard]] bool is_unknown(const Member& member) const;
     void add_unused(const std::string& name, BoundUnit& unit, Member member);
+    [[nodiscard]] bool is_there(const Member& member) const;
     void note_departures(const std::string& name, BoundUnit& unit);
     void expect_end(const std::string& name, BoundUnit& unit);
     void tie(const std::string& name, BoundUnit& unit);
