@@ -41,7 +41,9 @@ std::string above(const std::string& path)
 std::string folder_of(const std::string& syspath)
 {
     constexpr std::string_view root = "/sys/";
-    return syspath.starts_with("/sys/devices/") ? above(above(syspath)).substr(root.size()) : "";
+    const auto folder = above(above(syspath));
+    const bool is_there = syspath.starts_with("/sys/devices/") && folder.starts_with(root);
+    return is_there ? folder.substr(root.size()) : "";
 }
 
 Cause cause_of(Kinship kinship)

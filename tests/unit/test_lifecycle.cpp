@@ -129,6 +129,18 @@ struct Bench {
 
 } // namespace
 
+TEST_CASE("a device that hangs on nothing is followed", "[lifecycle]")
+{
+    Bench bench;
+    auto device = bench.device(1, 0xa);
+    for (const auto* syspath : {"/sys/devices/mlx5_1", "/sys/devices/", "/sys/mlx5_1", "/"}) {
+        device.syspath = syspath;
+        device.index++;
+        bench.lives->on_device({DeviceKind::added, device});
+        CHECK(bench.lives->find(device.index)->place.hardware.empty());
+    }
+}
+
 TEST_CASE("a recovery that failed long ago is not why a device goes", "[lifecycle]")
 {
     Bench bench;
