@@ -121,6 +121,13 @@ Result<std::optional<CharDevice>> Client::char_device(std::string_view type, uin
                            wire::parse_char_device, {EOPNOTSUPP, ENODEV, EINVAL});
 }
 
+Result<uint64_t> Client::contexts(uint32_t index)
+{
+    return get<uint64_t>({.command = RDMA_NLDEV_CMD_RES_GET, .device_index = index},
+                         wire::parse_contexts, {EINVAL, ENODEV})
+        .map([](const auto& contexts) { return contexts.value_or(0); });
+}
+
 Result<std::vector<CmId>> Client::cm_ids(uint32_t index)
 {
     Result<std::vector<CmId>> all;

@@ -44,8 +44,13 @@ public:
     /// Returns the indexes of all devices in a dump; as above, others may exist.
     [[nodiscard]] Result<std::set<uint32_t>> listed();
 
-    /// Returns the ends of connections on a device, and its listeners; empty if no device has that
-    /// index, or it is being removed. The cost grows with the number of connections.
+    /// Returns how many contexts processes have of a device, each from opening its uverbs node, in
+    /// whatever way they keep that open; 0 if no device has that index.
+    [[nodiscard]] Result<uint64_t> contexts(uint32_t index);
+
+    /// Returns the ends of connections on a device, and its listeners, that parts of the kernel
+    /// have; empty if no device has that index, or it is being removed. The time grows with the
+    /// number of all, as the kernel dumps those of processes, too.
     [[nodiscard]] Result<std::vector<CmId>> cm_ids(uint32_t index);
 
     [[nodiscard]] Result<System> system();

@@ -67,10 +67,9 @@ struct Notification {
 struct CmId {
     static constexpr uint8_t listening = 8; ///< RDMA_CM_LISTEN, include/rdma/rdma_cm.h
 
-    std::optional<uint8_t> state;           ///< enum rdma_cm_state
-    std::optional<SocketAddress> source;    ///< none: it has no address yet
-    std::optional<std::string> kernel_user; ///< "nvmet_rdma"; none: a process has it
-    std::optional<uint32_t> pid;            ///< of that process
+    std::optional<uint8_t> state;        ///< enum rdma_cm_state
+    std::optional<SocketAddress> source; ///< none: it has no address yet
+    std::string kernel_user;             ///< "nvmet_rdma"
 };
 
 } // namespace rdmad::nldev

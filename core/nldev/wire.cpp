@@ -147,6 +147,27 @@ Result<System> parse_system(Bytes payload)
     return parsed(System{shared.value_or(1) != 0, monitor.value_or(0) != 0}, std::move(outcome));
 }
 
+Result<uint64_t> parse_contexts(Bytes payload)
+{
+    Bytes table;
+    uint64_t contexts = 0;
+    auto outcome = parse_attributes(payload, {{RDMA_NLDEV_ATTR_RES_SUMMARY, &table}});
+    if (outcome)
+        outcome = walk_attributes(table, [&](uint16_t type, Bytes entry) -> Result<void> {
+            if (type != RDMA_NLDEV_ATTR_RES_SUMMARY_ENTRY)
+                return {};
+            std::string kind;
+            std::optional<uint64_t> count;
+            auto parsed_entry =
+                parse_attributes(entry, {{RDMA_NLDEV_ATTR_RES_SUMMARY_ENTRY_NAME, &kind},
+                                         {RDMA_NLDEV_ATTR_RES_SUMMARY_ENTRY_CURR, &count}});
+            if (kind == "ctx")
+                contexts = count.value_or(0);
+            return parsed_entry;
+        });
+    return parsed(contexts, std::move(outcome));
+}
+
 Result<std::vector<CmId>> parse_cm_ids(Bytes payload)
 {
     Bytes table;
@@ -158,13 +179,14 @@ Result<std::vector<CmId>> parse_cm_ids(Bytes payload)
                 return {};
             CmId id;
             Bytes source;
-            auto parsed_entry =
-                parse_attributes(entry, {{RDMA_NLDEV_ATTR_RES_STATE, &id.state},
-                                         {RDMA_NLDEV_ATTR_RES_SRC_ADDR, &source},
-                                         {RDMA_NLDEV_ATTR_RES_KERN_NAME, &id.kernel_user},
-                                         {RDMA_NLDEV_ATTR_RES_PID, &id.pid}});
+            std::optional<std::string> user;
+            auto parsed_entry = parse_attributes(entry, {{RDMA_NLDEV_ATTR_RES_STATE, &id.state},
+                                                         {RDMA_NLDEV_ATTR_RES_SRC_ADDR, &source},
+                                                         {RDMA_NLDEV_ATTR_RES_KERN_NAME, &user}});
             id.source = socket_address_of(source);
-            ids.push_back(std::move(id));
+            id.kernel_user = user.value_or("");
+            if (user)
+                ids.push_back(std::move(id));
             return parsed_entry;
         });
     return parsed(std::move(ids), std::move(outcome));

@@ -47,7 +47,10 @@ struct Status {
 [[nodiscard]] Result<Port> parse_port(Bytes payload);
 [[nodiscard]] Result<CharDevice> parse_char_device(Bytes payload);
 [[nodiscard]] Result<System> parse_system(Bytes payload);
-/// Parses all entries of one message of a dump.
+/// Returns how many contexts processes have of a device; 0 where the kernel does not count them.
+[[nodiscard]] Result<uint64_t> parse_contexts(Bytes payload);
+/// Parses all entries of one message of a dump. Returns those that a part of the kernel has: any
+/// process can have any number.
 [[nodiscard]] Result<std::vector<CmId>> parse_cm_ids(Bytes payload);
 [[nodiscard]] Result<Notification> parse_notification(Bytes payload);
 

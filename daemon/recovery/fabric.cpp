@@ -69,10 +69,8 @@ Result<std::multimap<IpAddress, std::string>> local_addresses(const sysfs::Direc
 void take_connections(uint32_t index, const std::vector<nldev::CmId>& ids, Fabric& fabric)
 {
     for (const auto& id : ids) {
-        if (!id.kernel_user)
-            continue;
         if (id.state != nldev::CmId::listening)
-            fabric.devices[index].users.insert(*id.kernel_user);
+            fabric.devices[index].users.insert(id.kernel_user);
         else if (id.source)
             fabric.listening.emplace(*id.source, index);
     }

@@ -122,6 +122,15 @@ void check_devlink(Bytes payload)
     require(!notice->device.empty() && !is_of_all, "what is told is of a device, and one thing");
 }
 
+void check_contexts(Bytes payload)
+{
+    const auto contexts = wire::parse_contexts(payload);
+    if (!contexts)
+        return require_reason(contexts.error());
+    require(*contexts == 0 || last_value(payload, RDMA_NLDEV_ATTR_RES_SUMMARY),
+            "without a table there is none");
+}
+
 void check_cm_ids(Bytes payload)
 {
     const auto ids = wire::parse_cm_ids(payload);
@@ -131,8 +140,7 @@ void check_cm_ids(Bytes payload)
     require(ids->empty() || table, "without a table there is none");
     require(!table || ids->size() * header_size <= table->size(), "each has an attribute");
     for (const auto& id : *ids)
-        require(!id.kernel_user || id.kernel_user->find('\0') == std::string::npos,
-                "a text holds no NUL");
+        require(id.kernel_user.find('\0') == std::string::npos, "a text holds no NUL");
 }
 
 void check_char_device(Bytes payload)
@@ -215,6 +223,7 @@ void run_one(std::string_view input)
                 "a payload lies in its message");
         check_status(*message);
         check_device(message->payload);
+        check_contexts(message->payload);
         check_cm_ids(message->payload);
         check_port(message->payload);
         check_char_device(message->payload);

@@ -336,6 +336,22 @@ TEST_CASE("a dump in fewer datagrams is read as well", "[client]")
     CHECK(is_none(bench.client.find_device("nobody")));
 }
 
+TEST_CASE("contexts of one device are counted", "[client]")
+{
+    const auto kernel = GENERATE(from_range(kernels()));
+    Bench bench;
+    bench.transport.answer(Capture(kernel).datagrams("resources 2"));
+    bench.transport.answer(Capture(kernel).datagrams("resources 99"));
+    CHECK(must(bench.client.contexts(2)) == 2);
+    CHECK(must(bench.client.contexts(99)) == 0);
+    const auto& request = bench.transport.sent()[0];
+    CHECK(request.command == RDMA_NLDEV_CMD_RES_GET);
+    CHECK((request.flags & NLM_F_DUMP) == 0);
+    CHECK(request.index == 2U);
+    bench.transport.answer(error_with(-EPERM));
+    CHECK(error_of(bench.client.contexts(2)) == EPERM);
+}
+
 TEST_CASE("ends of connections are dumped for one device", "[client]")
 {
     const auto kernel = GENERATE(from_range(kernels()));

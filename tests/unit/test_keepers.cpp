@@ -170,19 +170,18 @@ constexpr char told_port[] = "nvmet ports/1 at 192.0.2.1:4420 ";
 
 } // namespace
 
-TEST_CASE("a process that listens where a target should is no target", "[keepers]")
+TEST_CASE("what the kernel is connected to is in use, and what it listens at is a target",
+          "[keepers]")
 {
     const auto address = parse_socket_address("192.0.2.1:4420");
-    const nldev::CmId listener{.state = nldev::CmId::listening, .source = address, .pid = 7};
+    const nldev::CmId target{
+        .state = nldev::CmId::listening, .source = address, .kernel_user = "nvmet_rdma"};
     Fabric fabric;
-    take_connections(4, {listener}, fabric);
-    CHECK(fabric.listening.empty());
-    auto target = listener;
-    target.pid = {};
-    target.kernel_user = "nvmet_rdma";
+    take_connections(4, {target}, fabric);
+    CHECK(fabric.devices[4].users.empty());
     auto connection = target;
     connection.state = 7;
-    take_connections(4, {listener, target, connection}, fabric);
+    take_connections(4, {target, connection}, fabric);
     CHECK(fabric.listening == std::map<SocketAddress, uint32_t>{{*address, 4}});
     CHECK(fabric.devices[4].users == std::set<std::string>{"nvmet_rdma"});
 }
