@@ -113,6 +113,7 @@ Daemon::Daemon(sd_event* event, const sysfs::Directory& root, UdevMonitor udev)
       record_refresh_(inventory_, [] { return now_usec(CLOCK_BOOTTIME); }),
       recovery_("/run/rdmad/recovery", settings_.recovery,
                 {.on_report = recovery::tell,
+                 .on_wait = recovery::tell_waiting,
                  .may_have_work = [] { return recovery::may_have_work(""); },
                  .on_plan = [this] { work_.arm_now(); }}),
       preparations_(inhibitors_, settings_.lifecycle.inhibit_delay, preparation_parts()),

@@ -62,6 +62,7 @@ constexpr std::string_view device_lost = "2d08657cf72a48c9bf367a208e0e8e44";
 constexpr std::string_view target_restored = "838f869e897e472b8a272f59fb64e367";
 constexpr std::string_view target_released = "8fb19884826b489f9b5e1abeaebab78d";
 constexpr std::string_view target_failed = "c3dbc381ef054ed396e4987d2d4aacb0";
+constexpr std::string_view target_waits = "fce250919dc54fbcae52b2a94490d900";
 } // namespace id
 
 using Fields = std::vector<Field>;

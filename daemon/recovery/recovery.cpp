@@ -19,7 +19,7 @@ using namespace std::chrono_literals;
 
 constexpr size_t max_report = size_t{1} << 20U;
 constexpr char nvme_service[] = "nvmf-autoconnect.service";
-// 1, 2, 4 and so on: some four minutes
+// 1, 2, 4 and so on, some four minutes in all; and so long between the later ones
 constexpr int max_tries = 8;
 
 } // namespace
@@ -95,9 +95,7 @@ void Recovery::on_nfs_server(bool is_up)
 std::optional<std::chrono::microseconds> Recovery::pause() const
 {
     const bool can_help = has_failed_ || (is_missing_ && ready_ && !ready_->empty());
-    if (!can_help || tries_ >= max_tries)
-        return std::nullopt;
-    return 1s * (1 << tries_);
+    return can_help ? std::optional(1s * (1 << tries_)) : std::nullopt;
 }
 
 void Recovery::ask(Order::Mode mode, OnReport on_report)
@@ -179,6 +177,7 @@ void Recovery::take(const Task& task, const Report& report)
     is_missing_ = std::any_of(report.targets.begin(), report.targets.end(), [](const auto& target) {
         return target.state != Target::State::up && target.state != Target::State::restored;
     });
+    report_waiting(report);
     // what a newcomer is for has been put back by the run that knew of it
     if (task.devices != ready_)
         return;
@@ -195,6 +194,21 @@ void Recovery::take(const Task& task, const Report& report)
     connected_.merge(newcomers);
     if (has_changed)
         record_connected();
+}
+
+/// Reports each target that waits once, and not at once: its address may be late.
+void Recovery::report_waiting(const Report& report)
+{
+    const auto earlier = std::exchange(reported_, {});
+    for (const auto& target : report.targets) {
+        const auto name = describe(target);
+        const bool is_known = earlier.contains(name);
+        if (target.state != Target::State::waiting || (!is_known && tries_ < max_tries))
+            continue;
+        if (!is_known)
+            events_.on_wait(target);
+        reported_.insert(name);
+    }
 }
 
 /// Has systemd connect NVMe hosts over newcomers, which counts once systemd has taken that.

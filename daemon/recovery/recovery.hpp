@@ -18,6 +18,8 @@ public:
     using OnReport = std::function<void(const Result<Report>&)>;
     struct Events {
         std::function<void(const Report&)> on_report; ///< of what was to be done
+        /// Called once for each target that still waits after some minutes.
+        std::function<void(const Target&)> on_wait;
         /// Asked before a run that nobody asked for.
         std::function<bool()> may_have_work;
         std::function<void()> on_plan; ///< called when pause() may have changed
@@ -64,6 +66,7 @@ private:
     void begin();
     void end(const Task& task, const Result<std::string>& text);
     void take(const Task& task, const Report& report);
+    void report_waiting(const Report& report);
     void connect_hosts(const std::set<uint32_t>& newcomers);
     void give_up_connecting(const std::set<uint32_t>& newcomers);
     void record_connected() const;
@@ -82,7 +85,8 @@ private:
     bool is_missing_ = false;       ///< the last restore left something
     bool has_failed_ = false;       ///< it did not come to its end
     bool has_nfs_server_ = false;
-    int tries_ = 0; ///< since something happened
+    int tries_ = 0;                  ///< since something happened
+    std::set<std::string> reported_; ///< targets that still wait, as on_wait was told
 };
 
 } // namespace rdmad::recovery

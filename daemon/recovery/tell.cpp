@@ -21,4 +21,11 @@ void tell(const Report& report)
     }
 }
 
+void tell_waiting(const Target& target)
+{
+    const auto what = text::escape_terminal(describe(target));
+    log::notice(log::id::target_waits, what + " still waits: " + target.reason,
+                {{log::field::target, what}});
+}
+
 } // namespace rdmad::recovery

@@ -7,5 +7,7 @@ namespace rdmad::recovery {
 
 /// Logs what was done.
 void tell(const Report& report);
+/// Logs that a target still waits after some minutes.
+void tell_waiting(const Target& target);
 
 } // namespace rdmad::recovery

@@ -41,14 +41,16 @@ struct Bench {
     Recovery recovery;
 
     explicit Bench(Settings settings = {})
-        : recovery(run.path("recovery"), std::move(settings),
-                   {.on_report =
-                        [this](const Report& report) {
-                            for (const auto& target : report.targets)
-                                told.emplace_back(to_string(target.state));
-                        },
-                    .may_have_work = [this] { return may_have_work; },
-                    .on_plan = [this] { plans++; }})
+        : recovery(
+              run.path("recovery"), std::move(settings),
+              {.on_report =
+                   [this](const Report& report) {
+                       for (const auto& target : report.targets)
+                           told.emplace_back(to_string(target.state));
+                   },
+               .on_wait = [this](const auto& target) { told.push_back(target.name + " waits"); },
+               .may_have_work = [this] { return may_have_work; },
+               .on_plan = [this] { plans++; }})
     {
         recovery.use(&pid1);
     }
@@ -79,6 +81,7 @@ struct Bench {
     {
         Recovery next(run.path("recovery"), std::move(settings),
                       {.on_report = [](const Report&) {},
+                       .on_wait = [](const Target&) {},
                        .may_have_work = [this] { return may_have_work; },
                        .on_plan = [] {}});
         next.use(&pid1);
@@ -218,22 +221,23 @@ TEST_CASE("changes while it runs are one more run, of the last of them", "[recov
     CHECK(bench.asked().empty());
 }
 
-TEST_CASE("what is missing is tried again, ever more rarely, and not for ever", "[recovery]")
+TEST_CASE("what is missing is tried again, ever more rarely", "[recovery]")
 {
     Bench bench;
     bench.recovery.settle({3});
     bench.finish(report_of(State::waiting));
-    std::chrono::microseconds all = 0s;
-    int tries = 0;
-    while (const auto pause = bench.recovery.pause()) {
-        REQUIRE(++tries < 20);
-        all += *pause;
-        bench.recovery.retry();
+    std::chrono::microseconds before = 0s;
+    for (int i = 0; i < 20; i++) {
+        const auto pause = bench.recovery.pause();
+        REQUIRE(pause);
+        CHECK((*pause > before || *pause == 256s));
+        before = *pause;
         bench.asked();
+        bench.recovery.retry();
+        CHECK(bench.asked() == List{run_it});
         bench.finish(report_of(State::waiting));
     }
-    CHECK(all > 3min);
-    CHECK(all < 10min);
+    CHECK(before == 256s);
     // something happened
     bench.recovery.settle({3, 4});
     bench.finish(report_of(State::waiting));
@@ -244,6 +248,37 @@ TEST_CASE("what is missing is tried again, ever more rarely, and not for ever", 
     CHECK_FALSE(bench.recovery.pause());
     bench.recovery.retry();
     CHECK(bench.asked().empty());
+}
+
+TEST_CASE("what still waits after some minutes is told once", "[recovery]")
+{
+    Bench bench;
+    const List waits = {"waiting"};
+    const List waits_on = {"waiting", "ports/1 waits"};
+    const auto end_in = [&](State state) {
+        bench.finish(report_of(state));
+        return bench.take();
+    };
+    const auto after_minutes = [&] {
+        for (auto time = 0us; time < 4min; bench.recovery.retry()) {
+            CHECK(end_in(State::waiting) == waits);
+            time += bench.recovery.pause().value();
+        }
+        return end_in(State::waiting);
+    };
+    bench.recovery.settle({3});
+    CHECK(after_minutes() == waits_on);
+    bench.recovery.on_address();
+    CHECK(end_in(State::waiting) == waits);
+    // a failure is told by itself, and it may wait again after that
+    bench.recovery.on_address();
+    CHECK(end_in(State::failed) == List{"failed"});
+    bench.recovery.on_address();
+    CHECK(end_in(State::waiting) == waits_on);
+    bench.recovery.settle({3, 4});
+    CHECK(end_in(State::up) == List{"up"});
+    bench.recovery.settle({3});
+    CHECK(after_minutes() == waits_on);
 }
 
 TEST_CASE("addresses that come use up no tries", "[recovery]")
