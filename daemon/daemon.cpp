@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 #include "daemon/daemon.hpp"
 
+#include "core/sysfs/rdma_device.hpp"
 #include "daemon/clock.hpp"
 #include "daemon/lifecycle/tell.hpp"
 #include "daemon/log.hpp"
@@ -590,6 +591,8 @@ Preparations::Parts Daemon::preparation_parts()
                 const auto found = inventory_.devices().find(index);
                 return found == inventory_.devices().end() ? nullptr : &found->second;
             },
+        .nodes = [this](const Device& device) { return present_nodes(device); },
+        .contexts = [this](const Device& device) { return client_.contexts(device.index); },
         .drain = [this](uint32_t index) { lives_.drain(index); },
         .resume = [this](uint32_t index) { lives_.resume(index); },
         .stop =
@@ -600,6 +603,14 @@ Preparations::Parts Daemon::preparation_parts()
         .clock = [] { return now_usec(CLOCK_BOOTTIME); }};
 }
 
+/// Returns the nodes of a device, also those that udev has yet to handle, or failed to.
+std::set<std::string> Daemon::present_nodes(const Device& device) const
+{
+    auto nodes = nodes_of(device);
+    nodes.merge(sysfs::nodes_of(root_, device.name));
+    return nodes;
+}
+
 /// Releases the kernel's targets on a device, then looks for its other users.
 void Daemon::find_users(uint32_t index, Preparations::OnHolders on_found)
 {
@@ -608,7 +619,8 @@ void Daemon::find_users(uint32_t index, Preparations::OnHolders on_found)
             const auto device = inventory_.devices().find(index);
             if (report && found && device != inventory_.devices().end())
                 for (const auto& user : report->users)
-                    found->holders.push_back({.command = user, .nodes = nodes_of(device->second)});
+                    found->holders.push_back(
+                        {.command = user, .nodes = present_nodes(device->second)});
             on_found(report ? found : tl::unexpected<Error>(report.error()));
             work_.arm_now();
         });

@@ -30,6 +30,17 @@ std::string port_path(uint32_t port, std::string_view attribute)
 
 } // namespace
 
+std::set<std::string> nodes_of(const Directory& root, std::string_view device)
+{
+    std::set<std::string> nodes;
+    for (const std::string folder : {"class/infiniband_verbs", "class/infiniband_mad"})
+        for (const auto& node : root.names(folder))
+            if (const auto name = root.read(folder + "/" + node + "/ibdev");
+                name && name.text == device)
+                nodes.insert(node);
+    return nodes;
+}
+
 std::optional<uint64_t> parse_gid_low_half(std::string_view gid)
 {
     constexpr size_t group = 4;

@@ -3,6 +3,8 @@
 
 #include "core/sysfs/directory.hpp"
 
+#include <set>
+
 namespace rdmad::sysfs {
 
 /// Returns true if the kernel has RDMA devices at all: a request for one loads ib_core. root is
@@ -21,6 +23,10 @@ namespace rdmad::sysfs {
 {
     return root.contains("class/infiniband_mad");
 }
+
+/// Returns the names of the nodes of all devices of that name, whether udev has handled them or
+/// not: "uverbs0". root is /sys.
+[[nodiscard]] std::set<std::string> nodes_of(const Directory& root, std::string_view device);
 
 /// Returns the low half of a GID, 0002c90300000a01 of "fe80:0000:0000:0000:0002:c903:0000:0a01";
 /// nullopt for other text.

@@ -82,7 +82,7 @@ void Preparations::advance(Entry entry)
         return;
     if (stage == Stage::stopping && !have_units_stopped(entry))
         return;
-    look_if_due(entry, *device);
+    look_if_due(entry);
 }
 
 bool Preparations::may_stop_units(Entry entry, const Device& device)
@@ -126,26 +126,42 @@ bool Preparations::have_units_stopped(Entry entry)
     return true;
 }
 
-void Preparations::look_if_due(Entry entry, const Device& device)
+void Preparations::look_if_due(Entry entry)
 {
     auto& preparation = entry->second;
     if (preparation.is_looking || parts_.clock() < preparation.due)
         return;
     preparation.is_looking = true;
-    parts_.look(entry->first, [this, index = entry->first, number = preparation.number,
-                               nodes = nodes_of(device)](const Result<HolderReport>& found) {
+    parts_.look(entry->first, [this, index = entry->first,
+                               number = preparation.number](const Result<HolderReport>& found) {
         const auto asked = running_.find(index);
-        if (asked == running_.end() || asked->second.number != number)
-            return;
-        if (found)
-            take_look(asked, holders_of(found->holders, nodes, {}), describe_unread(*found));
-        else
-            end(asked, {.stage = Stage::in_use, .problem = found.error().message()});
+        if (asked != running_.end() && asked->second.number == number)
+            take_report(asked, found);
     });
 }
 
-void Preparations::take_look(Entry entry, const std::vector<Holder>& holders,
-                             const std::string& gap)
+/// Takes the nodes that the device has now: one may have been made while others were looked for.
+void Preparations::take_report(Entry entry, const Result<HolderReport>& found)
+{
+    const auto* device = parts_.device(entry->first);
+    if (!device)
+        return end(entry, {.stage = Stage::gone});
+    if (!found)
+        return end(entry, {.stage = Stage::in_use, .problem = found.error().message()});
+    auto holders = holders_of(found->holders, parts_.nodes(*device), {});
+    // a part of the kernel uses this device, also one without nodes
+    std::copy_if(found->holders.begin(), found->holders.end(), std::back_inserter(holders),
+                 [](const Holder& holder) { return holder.pid == 0 && holder.nodes.empty(); });
+    auto gap = describe_unread(*found);
+    const auto contexts = parts_.contexts(*device);
+    if (gap.empty() && !contexts)
+        gap = contexts.error().message();
+    else if (gap.empty() && *contexts > 0)
+        gap = "programs that were not found use it: rdma resource show ctx";
+    take_look(entry, std::move(holders), gap);
+}
+
+void Preparations::take_look(Entry entry, std::vector<Holder> holders, const std::string& gap)
 {
     auto& preparation = entry->second;
     preparation.is_looking = false;
@@ -153,7 +169,7 @@ void Preparations::take_look(Entry entry, const std::vector<Holder>& holders,
         return end(entry, {.stage = Stage::safe});
     if (holders.empty())
         return end(entry, {.stage = Stage::in_use, .problem = gap});
-    const Progress progress = {.stage = Stage::in_use, .holders = holders};
+    const Progress progress = {.stage = Stage::in_use, .holders = std::move(holders)};
     if (++preparation.looks == max_looks)
         return end(entry, progress);
     preparation.due = parts_.clock() + second;

@@ -55,7 +55,11 @@ public:
     /// The functions that it needs of others.
     struct Parts {
         std::function<const Device*(uint32_t index)> device; ///< null: it is gone
-        std::function<void(uint32_t index)> drain;           ///< from now on nothing is started
+        /// Returns the nodes that the kernel has of a device now.
+        std::function<std::set<std::string>(const Device& device)> nodes;
+        /// Returns how many contexts processes have of it, those that are not found as well.
+        std::function<Result<uint64_t>(const Device& device)> contexts;
+        std::function<void(uint32_t index)> drain; ///< from now on nothing is started
         std::function<void(uint32_t index)> resume;
         /// Stops what runs with it, one stage after the other; returns what is not down yet.
         std::function<Drained(uint32_t index, std::map<std::string, int>& asked)> stop;
@@ -98,8 +102,9 @@ private:
     /// Returns true if nobody objects any more; false, too, if it has ended for that.
     [[nodiscard]] bool may_stop_units(Entry entry, const Device& device);
     [[nodiscard]] bool have_units_stopped(Entry entry);
-    void look_if_due(Entry entry, const Device& device);
-    void take_look(Entry entry, const std::vector<Holder>& holders, const std::string& gap);
+    void look_if_due(Entry entry);
+    void take_report(Entry entry, const Result<HolderReport>& found);
+    void take_look(Entry entry, std::vector<Holder> holders, const std::string& gap);
     static void tell(Preparation& preparation, Progress progress);
     void end(Entry entry, Progress progress);
 

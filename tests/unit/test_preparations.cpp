@@ -23,6 +23,8 @@ struct Bench {
     List done = {};                    ///< "drain 3", "inhibited refused"
     Drained running = {{"a.service"}}; ///< units that are not down
     std::function<void(const Result<HolderReport>&)> looking = {};
+    std::set<std::string> nodes = {"uverbs0"}; ///< that the kernel has
+    Result<uint64_t> contexts = 0U;
     Preparations preparations{
         inhibitors,
         30 * second,
@@ -31,6 +33,8 @@ struct Bench {
                  const auto found = devices.find(wanted);
                  return found == devices.end() ? nullptr : &found->second;
              },
+         .nodes = [this](const Device&) { return nodes; },
+         .contexts = [this](const Device&) { return contexts; },
          .drain = [this](uint32_t of) { done.push_back("drain " + std::to_string(of)); },
          .resume = [this](uint32_t of) { done.push_back("resume " + std::to_string(of)); },
          .stop = [this](uint32_t, std::map<std::string, int>&) { return running; },
@@ -114,6 +118,63 @@ TEST_CASE("a device is not safe before all files were looked at", "[preparations
         found.holders = held.holders;
         CHECK(bench.find(found) == List{"inUse"});
     }
+}
+
+TEST_CASE("a node that is made while holders are looked for counts", "[preparations]")
+{
+    Bench bench;
+    bench.running = {};
+    CHECK(bench.begin());
+    CHECK(bench.advance() == List{"drain 3"});
+    bench.nodes.insert("uverbs1");
+    CHECK(bench.find(others) == List{"inUse"});
+    CHECK(bench.wait(1).empty());
+    bench.nodes = {};
+    CHECK(bench.find(others) == List{"safe last"});
+}
+
+TEST_CASE("a device is not safe while the kernel counts contexts of programs", "[preparations]")
+{
+    Bench bench;
+    bench.running = {};
+    CHECK(bench.begin());
+    CHECK(bench.advance() == List{"drain 3"});
+    SECTION("it tells of one")
+    {
+        bench.contexts = 1U;
+        CHECK(bench.find(others) == List{"inUse last programs that were not found use it: "
+                                         "rdma resource show ctx"});
+    }
+    SECTION("it tells nothing")
+    {
+        bench.contexts = fail(EPERM, "netlink");
+        CHECK(bench.find(others) == List{"inUse last netlink: Operation not permitted"});
+    }
+    SECTION("others are known")
+    {
+        bench.contexts = 1U;
+        CHECK(bench.find(held) == List{"inUse"});
+    }
+}
+
+TEST_CASE("a part of the kernel uses a device that has no nodes, too", "[preparations]")
+{
+    Bench bench;
+    bench.running = {};
+    bench.nodes = {};
+    CHECK(bench.begin());
+    CHECK(bench.advance() == List{"drain 3"});
+    CHECK(bench.find(HolderReport{.holders = {{.command = "nvme_rdma"}}}) == List{"inUse"});
+}
+
+TEST_CASE("a device that goes while holders are looked for is gone", "[preparations]")
+{
+    Bench bench;
+    bench.running = {};
+    CHECK(bench.begin());
+    CHECK(bench.advance() == List{"drain 3"});
+    bench.devices.clear();
+    CHECK(bench.find(held) == List{"gone last"});
 }
 
 TEST_CASE("only one preparation of a device is under way", "[preparations]")

@@ -5,6 +5,16 @@ from lab import lab, on
 A = '0002c90300000a01'
 ADAPTER = f'proto=ib guid=0002c90300000a00 pguid={A} disassociate=0'
 NODE = f'/dev/infiniband/by-port-guid/{A}/uverbs'
+# IB_USER_VERBS_CMD_GET_CONTEXT
+HIDDEN = '''import ctypes, os, socket, struct, time
+reply = ctypes.create_string_buffer(8)
+node = os.open('NODE', os.O_RDWR)
+os.write(node, struct.pack('=IHHQ', 0, 4, 2, ctypes.addressof(reply)))
+sender, receiver = socket.socketpair()
+socket.send_fds(sender, [b'x'], [node])
+os.close(node)
+time.sleep(9999)
+'''
 
 
 @on('trixie', 'bookworm')
@@ -52,6 +62,16 @@ def whoever_holds_a_device_has_its_preparation_refused(suite):
         l.expect_true('refused', said.endswith('\n5'), said)
         l.expect_true('the holder is named', 'of holder.service' in said, said)
         l.run('systemctl stop holder')
+
+        # one that nobody finds, as its descriptor is on its way through a socket; the kernel counts its context
+        l.vm.put(HIDDEN.replace('NODE', NODE), '/run/hidden.py')
+        hidden = l.vm.start('exec python3 /run/hidden.py')
+        l.until('it has a context', lambda: 'ctxn' in l.run(f'rdma resource show ctx dev {name}', check=False))
+        said = l.run(f'rdmactl prepare {name} 2>&1; echo $?')
+        l.expect_true('refused', said.endswith('\n5') and 'programs that were not found use it: rdma resource show ctx' in said, said)
+        l.expect_true('the kernel names it', 'python3' in l.run(f'rdma resource show ctx dev {name}'))
+        l.vm.kill(hidden)
+        l.until('it has none', lambda: 'ctxn' not in l.run(f'rdma resource show ctx dev {name}', check=False))
         said = l.run(f'rdmactl prepare --json {name}')
         l.expect_true('and safe then', '"stage":"safe"' in said, said)
 
