@@ -7,6 +7,7 @@
 
 #include <algorithm>
 #include <cerrno>
+#include <charconv>
 #include <climits>
 #include <cstdlib>
 #include <dirent.h>
@@ -97,6 +98,28 @@ std::optional<struct statx> status_of(const std::string& path)
     return status;
 }
 
+/// Returns the kernel's name of the character device with a number; empty if there is none.
+std::string name_of_number(const std::string& devices, uint32_t major, uint32_t minor)
+{
+    const auto device =
+        target_of(devices + "/" + std::to_string(major) + ":" + std::to_string(minor));
+    return device.substr(device.rfind('/') + 1);
+}
+
+/// Returns true for a descriptor that has no file open, but only names it (O_PATH): anybody may
+/// have one. info: its file in /proc/PID/fdinfo, proc_pid_fdinfo(5).
+bool is_name_alone(const std::string& info)
+{
+    constexpr std::string_view key = "flags:\t0";
+    const auto text = read_file(info).value_or("");
+    const auto start = text.find(key);
+    if (start == std::string::npos)
+        return false;
+    unsigned flags = 0;
+    std::from_chars(text.data() + start + key.size(), text.data() + text.size(), flags, 8);
+    return (flags & O_PATH) != 0;
+}
+
 /// What is seen of the descriptors of a process or a thread.
 enum class Sight {
     refused, ///< their folder cannot be opened
@@ -128,7 +151,7 @@ private:
     Sight find_nodes(Holder& holder, size_t most) const;
     Sight look_into(const std::string& folder, Holder& holder, size_t most) const;
     [[nodiscard]] LinkedNode node_of(const std::string& link) const;
-    [[nodiscard]] bool is_removed(const struct statx& status) const;
+    [[nodiscard]] bool is_removed(const struct statx& status, const std::string& later) const;
 
     const ScanSetup& setup_;
     std::set<uint32_t> majors_;
@@ -184,7 +207,11 @@ Sight Reader::look_into(const std::string& folder, Holder& holder, size_t most) 
             return Sight::part;
         if (entry->d_name[0] == '.')
             continue;
-        const bool is_told = add_node(holder, node_of(folder + "/" + entry->d_name));
+        auto node = node_of(folder + "/" + entry->d_name);
+        const bool is_ours = node.is_gone || !node.name.empty();
+        if (is_ours && is_name_alone(folder + "info/" + entry->d_name))
+            node = {};
+        const bool is_told = add_node(holder, std::move(node));
         sight = is_told && sight != Sight::part ? Sight::all : Sight::part;
     }
     return sight;
@@ -197,20 +224,18 @@ LinkedNode Reader::node_of(const std::string& link) const
     const auto status = status_of(link);
     if (!status || !S_ISCHR(status->stx_mode) || !majors_.contains(status->stx_rdev_major))
         return {};
-    const auto device = target_of(setup_.devices + "/" + std::to_string(status->stx_rdev_major) +
-                                  ":" + std::to_string(status->stx_rdev_minor));
-    if (device.empty() || is_removed(*status))
+    auto name = name_of_number(setup_.devices, status->stx_rdev_major, status->stx_rdev_minor);
+    if (name.empty() || is_removed(*status, name))
         return {node_of_link(target_of(link)).name, true};
-    auto name = device.substr(device.rfind('/') + 1);
     return is_node(name) ? LinkedNode{std::move(name)} : LinkedNode();
 }
 
-/// Returns true if the kernel has removed the node from /dev: a later one may have its number. One
-/// that was made elsewhere is of the device that has the number, also if it was unlinked.
-bool Reader::is_removed(const struct statx& status) const
+/// Returns true if the kernel has removed the node from /dev, and made a later one with its number.
+/// One that somebody else unlinked, or made elsewhere, is of the device that has the number.
+bool Reader::is_removed(const struct statx& status, const std::string& later) const
 {
     return status.stx_nlink == 0 && dev_ && status.stx_dev_major == dev_->stx_dev_major &&
-           status.stx_dev_minor == dev_->stx_dev_minor;
+           status.stx_dev_minor == dev_->stx_dev_minor && status_of(setup_.nodes + "/" + later);
 }
 
 struct Process {
@@ -365,6 +390,14 @@ std::vector<std::string> running_services(sd_bus* bus)
     return names;
 }
 
+/// Returns the node of the number, whatever it is called, unless it is gone.
+LinkedNode stored_node(uint32_t major, uint32_t minor, const char* path)
+{
+    auto node = node_of_link(path);
+    auto name = name_of_number(ScanSetup().devices, major, minor);
+    return node.is_gone || !is_node(name) ? std::move(node) : LinkedNode{std::move(name)};
+}
+
 /// Returns a holder that has no name yet.
 Holder stored_for(sd_bus* bus, const std::string& unit)
 {
@@ -372,10 +405,14 @@ Holder stored_for(sd_bus* bus, const std::string& unit)
     const auto reply = call(bus, "DumpUnitFileDescriptorStore", "s", unit.c_str());
     if (!reply || sd_bus_message_enter_container(reply.get(), 'a', "(suuutuusu)") < 0)
         return holder;
+    uint32_t mode = 0;
+    uint32_t major = 0;
+    uint32_t minor = 0;
     const char* path = nullptr;
-    while (sd_bus_message_read(reply.get(), "(suuutuusu)", nullptr, nullptr, nullptr, nullptr,
-                               nullptr, nullptr, nullptr, &path, nullptr) > 0)
-        (void)add_node(holder, node_of_link(path));
+    while (sd_bus_message_read(reply.get(), "(suuutuusu)", nullptr, &mode, nullptr, nullptr,
+                               nullptr, &major, &minor, &path, nullptr) > 0)
+        if (S_ISCHR(mode))
+            (void)add_node(holder, stored_node(major, minor, path));
     return holder;
 }
 

@@ -15,7 +15,8 @@ namespace rdmad {
 struct ScanSetup {
     std::string proc = "/proc";
     std::string devices = "/sys/dev/char";
-    std::string dev = "/dev"; ///< where the kernel makes the nodes, and removes them
+    std::string dev = "/dev";              ///< where the kernel makes the nodes, and removes them
+    std::string nodes = "/dev/infiniband"; ///< those that are there, by name
     std::function<std::string(uint32_t pid)> unit_of = unit_of_process;
     std::function<bool()> is_time_over = [] { return false; };
 };

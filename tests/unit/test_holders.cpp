@@ -89,6 +89,7 @@ struct Processes {
         return {.proc = tree.path(),
                 .devices = tree.path("char"),
                 .dev = "/dev/pts",
+                .nodes = tree.path("nodes"),
                 .unit_of = [](uint32_t pid) {
                     return pid == 7 ? std::string() : "u" + std::to_string(pid) + ".service";
                 }};
@@ -200,6 +201,7 @@ TEST_CASE("all processes are looked at, and only devices count", "[holders]")
     const auto gone = processes.node("umad1 (deleted)", deleted.path());
     // a later node has its number
     processes.tree.link("char/" + deleted.number(), "../../devices/virtual/infiniband_mad/umad4");
+    processes.tree.file("nodes/umad4", "");
     // one that is there, and the same of a foreign major number
     const auto forged = processes.node("uverbs1 (deleted)");
     const auto foreign = processes.node("uverbs2 (deleted)", "/dev/tty");
@@ -250,13 +252,35 @@ TEST_CASE("a node that the kernel did not remove is that of the device", "[holde
     processes.tree.link("char/" + deleted.number(), "../../devices/virtual/infiniband_mad/umad4");
     processes.add(30, "a", {processes.node("umad1 (deleted)", deleted.path())});
     auto setup = processes.setup();
+    const auto is_of_the_device = [&] {
+        const auto holder = must(scan(setup)).holders.at(0);
+        return holder.nodes == std::set<std::string>{"umad4"} && holder.gone.empty();
+    };
+    // somebody else unlinked it: there is no later one
+    CHECK(is_of_the_device());
+    processes.tree.file("nodes/umad4", "");
     CHECK(must(scan(setup)).holders.at(0).gone == std::set<std::string>{"umad1"});
     // somebody made it elsewhere, and unlinked it
     for (const auto& dev : {processes.tree.path(), processes.tree.path("nowhere")}) {
         setup.dev = dev;
-        const auto holder = must(scan(setup)).holders.at(0);
-        CHECK(holder.nodes == std::set<std::string>{"umad4"});
-        CHECK(holder.gone.empty());
+        CHECK(is_of_the_device());
+    }
+}
+
+TEST_CASE("whoever only names a node holds nothing", "[holders]")
+{
+    const Processes processes;
+    // the last is of one that is gone, and of which nobody knows what it was called
+    processes.add(30, "a", {processes.node("uverbs0"), "/dev/zero"});
+    processes.tree.file("30/fdinfo/0", "pos:\t0\nflags:\t012000000\nmnt_id:\t25\n");
+    processes.tree.file("30/fdinfo/1", "pos:\t0\nflags:\t0112000000\nmnt_id:\t25\n");
+    CHECK(processes.report().holders.empty());
+    CHECK_FALSE(processes.report().unread.has_value());
+    // open for nothing, as for ioctl() alone, is open
+    for (const auto* flags : {"02100002", "0100003", "00", "0", "x", ""}) {
+        processes.tree.file("30/fdinfo/0", std::string("flags:\t") + flags + "\n");
+        INFO(flags);
+        CHECK(processes.scan().at(0).nodes == std::set<std::string>{"uverbs0"});
     }
 }
 
