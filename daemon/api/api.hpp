@@ -33,11 +33,7 @@ public:
 
     /// Returns true if some caller of Monitor wants to see how ports change.
     [[nodiscard]] bool wants_port_states() const;
-    [[nodiscard]] size_t monitor_count() const
-    {
-        return monitors_.size();
-    }
-    /// Calls back when one of both changed.
+    /// Calls back when that may have changed.
     void on_monitors_changed(std::function<void()> callback)
     {
         on_monitors_changed_ = std::move(callback);
