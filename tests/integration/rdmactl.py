@@ -843,6 +843,20 @@ class Files(Case):
             self.assertEqual(len(server.called('Bindings.Reload')), 1)
         self.assertEqual(self.files(), [])
 
+    def test_a_full_disk_costs_no_binding(self):
+        self.offline('bind', 'srp', '--device=mlx5_0')
+        [name], text = self.files(), self.content()
+        # two pages: one for what is there, and one that fills the file system
+        script = ('folder=$1; shift; cp -rT "$folder" "$folder.copy"; mount -t tmpfs -o size=8k none "$folder" && cp "$folder.copy"/* "$folder" && '
+                  'head -c 4096 /dev/zero > "$folder/fill"; "$@"; code=$?; rm "$folder/fill"; ls -A "$folder"; cat "$folder"/*; exit $code')
+        as_root = [] if os.geteuid() == 0 else ['--map-root-user']
+        # another one, and the same with another condition
+        for arguments in (['other', '--device=mlx5_0'], ['srp', '--device=mlx5_0', '--wait-for=active']):
+            result = subprocess.run(['unshare', '--mount', *as_root, 'sh', '-c', script, 'sh', self.folder, RDMACTL, '--root', self.root, 'bind', *arguments],
+                                    capture_output=True, timeout=120)
+            self.check_error(result, FAILED, self.folder, 'No space left')
+            self.assertEqual(result.stdout.decode(), f'{name}\n{text}')
+
     def test_unbind_all_where_rdmad_does_not_answer(self):
         self.offline('bind', 'srp', '--device=mlx5_0')
         [name] = self.files()
