@@ -229,10 +229,11 @@ def records_that_are_not_its_own_are_named_and_taken_as_none(suite):
 
 
 STUBBORN = '/bin/sh -c "trap : TERM; while :; do sleep 1; done"'
-# systemd gives up on "late" with its process left, as on one that SIGKILL does not end, in D state; "stuck" it waits for
+# systemd waits for "stuck", and gives up on "dead" with its process left: it is in D state, as long as a file system is frozen
+FROZEN = '/run/frozen'
 UNITS = {
     'stuck': f'[Service]\nExecStart={STUBBORN}\nTimeoutStopSec=infinity\nSendSIGKILL=no\nKillMode=process\n',
-    'late': f'[Service]\nExecStart={STUBBORN}\nTimeoutStopSec=3\nSendSIGKILL=no\nKillMode=process\n',
+    'dead': f'[Service]\nExecStart=/bin/sh -c ": > {FROZEN}/file; exec sleep infinity"\nTimeoutStopSec=2\n',
     'no-start': '[Unit]\nRefuseManualStart=yes\n[Service]\nExecStart=/bin/sleep infinity\n',
     'no-stop': '[Unit]\nRefuseManualStop=yes\n[Service]\nExecStart=/bin/sleep infinity\n',
     'cyclic': f'[Unit]\nBefore=rdma-{A}-uverbs.device\n[Service]\nExecStart=/bin/sleep infinity\n',
@@ -245,6 +246,7 @@ UNITS = {
 @on('trixie')
 def units_that_cannot_be_stopped_or_started_or_bind_back_are_told_and_the_others_bind(suite):
     with lab(suite) as l:
+        l.run(f'mkdir {FROZEN}; truncate -s 16M {FROZEN}.img; mkfs.ext4 -q {FROZEN}.img; mount -o loop {FROZEN}.img {FROZEN}; fsfreeze -f {FROZEN}')
         for name, text in UNITS.items():
             l.vm.concerned.add(name)
             if text:
@@ -254,20 +256,23 @@ def units_that_cannot_be_stopped_or_started_or_bind_back_are_told_and_the_others
             l.bind(f'60-{name}', f'PortGUID={A}', f'Unit={name}.service')
         _bound(l)
         live = {f'{name}.service': 'active' for name in ('bound', 'no-stop', 'cyclic', 'back')}
-        l.until_states(live | {'stuck.service': 'active', 'late.service': 'active'})
+        l.until_states(live | {'stuck.service': 'active', 'dead.service': 'active'})
+        state = f'cut -d" " -f3 /proc/{l.pid("dead")}/stat'
+        l.until('the process is in D state', lambda: l.run(state) == 'D')
         for name, why in (('no-start', 'it failed'), ('masked', 'it is masked')):
             l.until(f'{name} is left alone', lambda: f'{name}.service left alone (inactive): {why}\n' in l.run(f'rdmactl status {name}', check=False))
         _told(l, 'no-start.service was not started: Operation refused')
         l.unplug(1)
-        l.until_states(dict.fromkeys(live, 'inactive') | {'late.service': 'failed'})
+        l.until_states(dict.fromkeys(live, 'inactive') | {'dead.service': 'failed'})
+        l.expect('its process', l.run(state), 'D')
         l.plug(2, ADAPTER)
-        l.until_states(live | {'late.service': 'active'})
+        l.until_states(live | {'dead.service': 'active'})
         l.until('stuck waits', lambda: 'stuck.service stopped by unplug (deactivating): ' in l.run('rdmactl status stuck', check=False))
         _is_calm(l, 'while one stops')
         device, = l.in_slot(2)
         refused = l.run(f'rdmactl prepare {device} 2>&1', check=False)
         l.expect_true('prepare names it', 'no-stop.service cannot be stopped: Operation refused' in refused, refused)
         l.run(f'rdmactl resume {device}')
-        l.run('systemctl kill -s KILL stuck late')
-        l.until_states(live | {'stuck.service': 'active', 'late.service': 'active'})
+        l.run(f'systemctl kill -s KILL stuck; fsfreeze -u {FROZEN}')
+        l.until_states(live | {'stuck.service': 'active', 'dead.service': 'active'})
         _is_calm(l, 'after all')
