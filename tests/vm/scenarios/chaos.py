@@ -4,6 +4,7 @@ records are of what is there.
 
 RDMAD_CHAOS_MINUTES says how long (1).
 """
+import json
 import os
 import time
 
@@ -108,11 +109,9 @@ class _World:
         slot = self.adapter_of(service)
         if slot not in self.plugged or service in self.unbound:
             return False
-        node = self.l.run(f'cd /sys/bus/pci/devices/0000:0{slot}:00.0 && index=$(rdma dev show $(ls infiniband || echo none) | cut -d: -f1) && '
-                          'echo $index.$(udevadm info -q property --property=USEC_INITIALIZED --value infiniband_verbs/uverbs*)', check=False)
-        anchors = self.l.run(f'systemctl list-units --plain --no-legend --state=active "rdmad-s{service}.service:*.slice" '
-                             '| sed "s/ .*//" | cut -d: -f2')
-        return set(anchors.split()) - {'bound.slice'} == {node}
+        nodes = self.appearances(f'/sys/bus/pci/devices/0000:0{slot}:00.0/infiniband_verbs')
+        anchors = self.l.run(f'systemctl list-units --plain --no-legend --state=active "rdmad-s{service}.service:*:uverbs*.slice" | sed "s/ .*//"')
+        return nodes != {} and anchors.split() == [f'rdmad-s{service}.service:{node}.slice' for node in nodes.values()]
 
     def stop(self):
         service = self.chance.choice(self.services())
@@ -159,9 +158,39 @@ class _World:
         bound = [service for service in self.services() if service not in self.unbound]
         self.l.until_states({f's{service}.service': self.wanted(service) for service in bound} |
                             {f'roce{i}.service': 'active' if i in self.roce_up else 'inactive' for i in range(len(MACS))})
-        anchors = sum(self.adapter_of(service) in self.plugged for service in bound) + self.is_roce_there
-        self.l.until(f'{anchors} anchors', lambda: len(self.l.anchors()) == anchors)
         self.expect_links_and_records()
+        self.expect_ties(bound)
+
+    def guids(self):
+        """Port GUIDs of what is there."""
+        return {self.guid(slot) for slot in self.plugged} | ({eui64(MACS[self.mac])} if self.is_roce_there else set())
+
+    def appearances(self, folder='/sys/class/infiniband_verbs'):
+        """{port GUID: '7.23456789:uverbs0'}: index of the device, when udev first saw the node, and the node; from kernel and udev."""
+        out = self.l.run(f'for n in {folder}/uverbs*; do device=$(cat $n/ibdev) || continue; '
+                         'guid=$(cut -d: -f5- /sys/class/infiniband/$device/ports/1/gids/0 | tr -d :); index=$(rdma dev show $device | cut -d: -f1); '
+                         'echo $guid $index.$(udevadm info -q property --property=USEC_INITIALIZED --value $n):${n##*/}; done', check=False)
+        return dict(line.split() for line in out.splitlines() if len(line.split()) == 2)
+
+    def expect_ties(self, bound):
+        """Expects just the anchors of the units whose ports are there, to the nodes that are there now, and that rdmad has the same on
+        record."""
+        ports = {f's{service}.service': self.guid(self.adapter_of(service)) for service in bound if self.adapter_of(service) in self.plugged}
+        if self.is_roce_there:
+            ports[f'roce{self.mac}.service'] = eui64(MACS[self.mac])
+        unbound = {f's{service}.service' for service in self.unbound}
+        nodes = self.appearances()
+        wanted = {unit: f'rdmad-{unit}:{nodes.get(guid)}.slice' for unit, guid in ports.items()}
+        self.l.until('the anchors are of what is there', lambda: self.l.anchors() == set(wanted.values()))
+        self.l.until('the records name the anchors',
+                     lambda: {unit: anchors for unit, anchors in self.anchors_on_record().items() if anchors and unit not in unbound}
+                     == {unit: [anchor] for unit, anchor in wanted.items()})
+
+    def anchors_on_record(self):
+        """{unit: the anchors that its record has for ports that did not go}"""
+        out = self.l.run('cd /run/rdmad/units && for unit in *; do echo "$unit $(tr -d "\\n" < $unit)"; done')
+        records = {unit: json.loads(text) for unit, text in (line.split(' ', 1) for line in out.splitlines())}
+        return {unit: [member['anchor'] for member in record['members'] if 'removed' not in member] for unit, record in records.items()}
 
     def nodes(self):
         """{'GUID/umad': '/dev/infiniband/umad0'}, from sysfs alone."""
@@ -172,12 +201,15 @@ class _World:
 
     def expect_links_and_records(self):
         """Expects links and claims of the nodes that there are; a new MAC address is noticed a moment later."""
-        guids = {self.guid(slot) for slot in self.plugged} | ({eui64(MACS[self.mac])} if self.is_roce_there else set())
-        self.l.until('the devices have nodes', lambda: {link.split('/')[0] for link in self.nodes()} == guids)
+        self.l.until('the devices have nodes', lambda: {link.split('/')[0] for link in self.nodes()} == self.guids())
         self.l.settle()
         nodes = self.nodes()
         self.l.until('the links lead to the nodes', lambda: self.l.port_links() == nodes)
         self.l.expect('claims', self.l.run('ls /run/rdmad/claims').split(), sorted(f'port-{link.replace("/", "-")}' for link in nodes))
+        self.l.expect('names and arguments on record', self.l.run('find /run/rdmad/names /run/rdmad/contested -mindepth 1 2>/dev/null', check=False), '')
+        # the RoCE port never is: it has no address but a link-local one
+        ready = {self.guid(slot) for slot in self.plugged}
+        self.l.until('those ports are ready that are there', lambda: set(self.l.run('ls /run/rdmad/ready').split()) == ready)
         # a unit that waits for its device has on record when that went
         known = "rdma dev | cut -d: -f1; grep -ho '\"index\": [0-9]*' /run/rdmad/units/* | tr -dc '0-9\\n'"
         self.l.until('marks are of devices that are there or that units wait for',
