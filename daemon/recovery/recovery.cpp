@@ -19,7 +19,7 @@ using namespace std::chrono_literals;
 
 constexpr size_t max_report = size_t{1} << 20U;
 constexpr char nvme_service[] = "nvmf-autoconnect.service";
-// 1, 2, 4 and so on, some four minutes in all; and so long between the later ones
+// 1, 2, 4 and so on: some four minutes
 constexpr int max_tries = 8;
 
 } // namespace
@@ -95,7 +95,9 @@ void Recovery::on_nfs_server(bool is_up)
 std::optional<std::chrono::microseconds> Recovery::pause() const
 {
     const bool can_help = has_failed_ || (is_missing_ && ready_ && !ready_->empty());
-    return can_help ? std::optional(1s * (1 << tries_)) : std::nullopt;
+    if (!can_help || tries_ >= max_tries)
+        return std::nullopt;
+    return 1s * (1 << tries_);
 }
 
 void Recovery::ask(Order::Mode mode, OnReport on_report)
@@ -196,7 +198,7 @@ void Recovery::take(const Task& task, const Report& report)
         record_connected();
 }
 
-/// Reports each target that waits once, and not at once: its address may be late.
+/// Reports each target that waits once, and not before the last try: its address may be late.
 void Recovery::report_waiting(const Report& report)
 {
     const auto earlier = std::exchange(reported_, {});

@@ -18,7 +18,7 @@ public:
     using OnReport = std::function<void(const Result<Report>&)>;
     struct Events {
         std::function<void(const Report&)> on_report; ///< of what was to be done
-        /// Called once for each target that still waits after some minutes.
+        /// Called once for each target that still waits after the last try.
         std::function<void(const Target&)> on_wait;
         /// Asked before a run that nobody asked for.
         std::function<bool()> may_have_work;

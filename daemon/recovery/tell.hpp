@@ -7,7 +7,7 @@ namespace rdmad::recovery {
 
 /// Logs what was done.
 void tell(const Report& report);
-/// Logs that a target still waits after some minutes.
+/// Logs that a target still waits after the last try.
 void tell_waiting(const Target& target);
 
 } // namespace rdmad::recovery
