@@ -44,8 +44,8 @@ public:
     /// Returns the indexes of all devices in a dump; as above, others may exist.
     [[nodiscard]] Result<std::set<uint32_t>> listed();
 
-    /// Returns how many contexts processes have of a device, each from opening its uverbs node, in
-    /// whatever way they keep that open; 0 if no device has that index.
+    /// Returns how many contexts processes have made of a device, each by an open uverbs node, and
+    /// keep in whatever way; 0 if no device has that index. Whoever only opens a node has none.
     [[nodiscard]] Result<uint64_t> contexts(uint32_t index);
 
     /// Returns the ends of connections on a device, and its listeners, that parts of the kernel

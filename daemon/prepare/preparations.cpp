@@ -143,6 +143,7 @@ void Preparations::look_if_due(Entry entry)
 /// Takes the nodes that the device has now: one may have been made while others were looked for.
 void Preparations::take_report(Entry entry, const Result<HolderReport>& found)
 {
+    entry->second.is_looking = false;
     const auto* device = parts_.device(entry->first);
     if (!device)
         return end(entry, {.stage = Stage::gone});
@@ -152,28 +153,30 @@ void Preparations::take_report(Entry entry, const Result<HolderReport>& found)
     // a part of the kernel uses this device, also one without nodes
     std::copy_if(found->holders.begin(), found->holders.end(), std::back_inserter(holders),
                  [](const Holder& holder) { return holder.pid == 0 && holder.nodes.empty(); });
-    auto gap = describe_unread(*found);
+    if (!holders.empty())
+        return look_again(entry, {.stage = Stage::in_use, .holders = std::move(holders)});
+    if (auto gap = describe_unread(*found); !gap.empty())
+        return end(entry, {.stage = Stage::in_use, .problem = std::move(gap)});
     const auto contexts = parts_.contexts(*device);
-    if (gap.empty() && !contexts)
-        gap = contexts.error().message();
-    else if (gap.empty() && *contexts > 0)
-        gap = "programs that were not found use it: rdma resource show ctx";
-    take_look(entry, std::move(holders), gap);
+    if (!contexts)
+        return end(entry, {.stage = Stage::in_use, .problem = contexts.error().message()});
+    if (*contexts == 0)
+        return end(entry, {.stage = Stage::safe});
+    // the kernel may still be taking them from a program that has ended
+    look_again(entry, {.stage = Stage::in_use,
+                       .problem = "programs that were not found use it: "
+                                  "rdma resource show ctx dev " +
+                                  device->name});
 }
 
-void Preparations::take_look(Entry entry, std::vector<Holder> holders, const std::string& gap)
+void Preparations::look_again(Entry entry, Progress progress)
 {
     auto& preparation = entry->second;
-    preparation.is_looking = false;
-    if (holders.empty() && gap.empty())
-        return end(entry, {.stage = Stage::safe});
-    if (holders.empty())
-        return end(entry, {.stage = Stage::in_use, .problem = gap});
-    const Progress progress = {.stage = Stage::in_use, .holders = std::move(holders)};
     if (++preparation.looks == max_looks)
-        return end(entry, progress);
+        return end(entry, std::move(progress));
     preparation.due = parts_.clock() + second;
-    tell(preparation, progress);
+    if (!progress.holders.empty())
+        tell(preparation, std::move(progress));
 }
 
 std::optional<Preparations::Time> Preparations::next_deadline() const

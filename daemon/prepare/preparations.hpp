@@ -104,7 +104,7 @@ private:
     [[nodiscard]] bool have_units_stopped(Entry entry);
     void look_if_due(Entry entry);
     void take_report(Entry entry, const Result<HolderReport>& found);
-    void take_look(Entry entry, std::vector<Holder> holders, const std::string& gap);
+    void look_again(Entry entry, Progress progress);
     static void tell(Preparation& preparation, Progress progress);
     void end(Entry entry, Progress progress);
 

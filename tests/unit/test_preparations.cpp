@@ -142,8 +142,20 @@ TEST_CASE("a device is not safe while the kernel counts contexts of programs", "
     SECTION("it tells of one")
     {
         bench.contexts = 1U;
+        for (int looks = 1; looks < 5; looks++) {
+            CHECK(bench.find(others).empty());
+            CHECK(bench.wait(1).empty());
+        }
         CHECK(bench.find(others) == List{"inUse last programs that were not found use it: "
-                                         "rdma resource show ctx"});
+                                         "rdma resource show ctx dev mlx5_0"});
+    }
+    SECTION("it takes them from a program that has ended")
+    {
+        bench.contexts = 1U;
+        CHECK(bench.find(others).empty());
+        CHECK(bench.wait(1).empty());
+        bench.contexts = 0U;
+        CHECK(bench.find(others) == List{"safe last"});
     }
     SECTION("it tells nothing")
     {

@@ -68,7 +68,7 @@ def whoever_holds_a_device_has_its_preparation_refused(suite):
         hidden = l.vm.start('exec python3 /run/hidden.py')
         l.until('it has a context', lambda: 'ctxn' in l.run(f'rdma resource show ctx dev {name}', check=False))
         said = l.run(f'rdmactl prepare {name} 2>&1; echo $?')
-        l.expect_true('refused', said.endswith('\n5') and 'programs that were not found use it: rdma resource show ctx' in said, said)
+        l.expect_true('refused', said.endswith('\n5') and f'programs that were not found use it: rdma resource show ctx dev {name};' in said, said)
         l.expect_true('the kernel names it', 'python3' in l.run(f'rdma resource show ctx dev {name}'))
         l.vm.kill(hidden)
         l.until('it has none', lambda: 'ctxn' not in l.run(f'rdma resource show ctx dev {name}', check=False))
