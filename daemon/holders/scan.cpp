@@ -106,6 +106,17 @@ std::string name_of_number(const std::string& devices, uint32_t major, uint32_t 
     return device.substr(device.rfind('/') + 1);
 }
 
+/// Returns true if the kernel has made a later node with the number of one that is not in its
+/// folder any more: it removed that. One that somebody else unlinked, or made on another file
+/// system, is of the device that has the number.
+bool is_replaced(const ScanSetup& setup, uint32_t dev_major, uint32_t dev_minor,
+                 const std::string& later)
+{
+    const auto dev = status_of(setup.dev);
+    return dev && dev_major == dev->stx_dev_major && dev_minor == dev->stx_dev_minor &&
+           status_of(setup.nodes + "/" + later);
+}
+
 /// Returns true for a descriptor that has no file open, but only names it (O_PATH): anybody may
 /// have one. info: its file in /proc/PID/fdinfo, proc_pid_fdinfo(5).
 bool is_name_alone(const std::string& info)
@@ -120,10 +131,10 @@ bool is_name_alone(const std::string& info)
     return (flags & O_PATH) != 0;
 }
 
-/// What is seen of the descriptors of a process or a thread.
+/// What a folder of descriptors shows.
 enum class Sight {
-    refused, ///< their folder cannot be opened
-    nothing, ///< it has none
+    refused, ///< it cannot be opened
+    nothing,
     part,
     all
 };
@@ -137,36 +148,34 @@ bool has_descriptors(Sight sight)
 class Reader {
 public:
     Reader(const ScanSetup& setup, std::set<uint32_t> majors)
-        : setup_(setup), majors_(std::move(majors)), dev_(status_of(setup.dev))
+        : setup_(setup), majors_(std::move(majors))
     {
     }
 
-    /// Looks at so many of a process, and introduces it if it has a node. Returns part if it has
+    /// Looks at so many of a process, and introduces it if it has a node. Returns false if it has
     /// more, or cannot be looked at.
-    Sight look_at(Holder& holder, size_t most) const;
+    bool look_at(Holder& holder, size_t most) const;
     /// Returns true for a process that has closed all and waits for its parent.
     [[nodiscard]] bool is_over(uint32_t pid) const;
 
 private:
-    Sight find_nodes(Holder& holder, size_t most) const;
+    bool find_nodes(Holder& holder, size_t most) const;
     Sight look_into(const std::string& folder, Holder& holder, size_t most) const;
     [[nodiscard]] LinkedNode node_of(const std::string& link) const;
-    [[nodiscard]] bool is_removed(const struct statx& status, const std::string& later) const;
 
     const ScanSetup& setup_;
     std::set<uint32_t> majors_;
-    std::optional<struct statx> dev_;
 };
 
-Sight Reader::look_at(Holder& holder, size_t most) const
+bool Reader::look_at(Holder& holder, size_t most) const
 {
     if (setup_.is_time_over())
-        return Sight::part;
+        return false;
     const bool is_known = has_nodes(holder);
-    const auto sight = find_nodes(holder, most);
+    const bool is_all = find_nodes(holder, most);
     if (!is_known && has_nodes(holder))
         introduce(holder, setup_);
-    return sight;
+    return is_all;
 }
 
 bool Reader::is_over(uint32_t pid) const
@@ -178,22 +187,21 @@ bool Reader::is_over(uint32_t pid) const
     return state == " Z" || state == " X";
 }
 
-Sight Reader::find_nodes(Holder& holder, size_t most) const
+bool Reader::find_nodes(Holder& holder, size_t most) const
 {
     const auto folder = folder_of(holder.pid, setup_);
     auto sight = look_into(folder + "/fd", holder, most);
     if (has_descriptors(sight))
-        return sight;
+        return sight == Sight::all;
     // a first thread that has ended shows none of those that the others have
     const auto threads = numbers_in(folder + "/task");
     for (const auto thread : threads) {
         sight = look_into(folder + "/task/" + std::to_string(thread) + "/fd", holder, most);
         if (has_descriptors(sight))
-            return sight;
+            return sight == Sight::all;
     }
     // several threads may end one by one, each after it has made the next
-    const bool are_same = numbers_in(folder + "/task") == threads;
-    return sight == Sight::nothing && are_same ? Sight::nothing : Sight::part;
+    return sight == Sight::nothing && numbers_in(folder + "/task") == threads;
 }
 
 Sight Reader::look_into(const std::string& folder, Holder& holder, size_t most) const
@@ -225,17 +233,11 @@ LinkedNode Reader::node_of(const std::string& link) const
     if (!status || !S_ISCHR(status->stx_mode) || !majors_.contains(status->stx_rdev_major))
         return {};
     auto name = name_of_number(setup_.devices, status->stx_rdev_major, status->stx_rdev_minor);
-    if (name.empty() || is_removed(*status, name))
+    const bool is_gone = status->stx_nlink == 0 &&
+                         is_replaced(setup_, status->stx_dev_major, status->stx_dev_minor, name);
+    if (name.empty() || is_gone)
         return {node_of_link(target_of(link)).name, true};
     return is_node(name) ? LinkedNode{std::move(name)} : LinkedNode();
-}
-
-/// Returns true if the kernel has removed the node from /dev, and made a later one with its number.
-/// One that somebody else unlinked, or made elsewhere, is of the device that has the number.
-bool Reader::is_removed(const struct statx& status, const std::string& later) const
-{
-    return status.stx_nlink == 0 && dev_ && status.stx_dev_major == dev_->stx_dev_major &&
-           status.stx_dev_minor == dev_->stx_dev_minor && status_of(setup_.nodes + "/" + later);
 }
 
 struct Process {
@@ -258,9 +260,9 @@ bool look_at_rest(Processes& processes, const Reader& reader, size_t most)
     for (auto& [pid, process] : processes) {
         if (process.is_read)
             continue;
-        const auto sight = reader.look_at(process.holder, most);
-        process.is_read = sight == Sight::all || sight == Sight::nothing;
-        is_one_over = is_one_over || (sight == Sight::nothing && reader.is_over(pid));
+        process.is_read = reader.look_at(process.holder, most);
+        // one that ends in the middle shows descriptors that cannot be looked at any more
+        is_one_over = is_one_over || (!has_nodes(process.holder) && reader.is_over(pid));
     }
     return is_one_over;
 }
@@ -390,12 +392,24 @@ std::vector<std::string> running_services(sd_bus* bus)
     return names;
 }
 
-/// Returns the node of the number, whatever it is called, unless it is gone.
-LinkedNode stored_node(uint32_t major, uint32_t minor, const char* path)
+/// A descriptor that PID 1 stores.
+struct StoredFile {
+    uint32_t mode = 0;
+    uint32_t dev_major = 0; ///< of the file system
+    uint32_t dev_minor = 0;
+    uint32_t major = 0; ///< of the device
+    uint32_t minor = 0;
+    const char* path = nullptr;
+};
+
+/// Returns the node of the number, whatever it is called, as Reader::node_of() does.
+LinkedNode node_of(const StoredFile& file)
 {
-    auto node = node_of_link(path);
-    auto name = name_of_number(ScanSetup().devices, major, minor);
-    return node.is_gone || !is_node(name) ? std::move(node) : LinkedNode{std::move(name)};
+    const ScanSetup setup;
+    auto node = node_of_link(file.path);
+    auto name = name_of_number(setup.devices, file.major, file.minor);
+    const bool is_gone = node.is_gone && is_replaced(setup, file.dev_major, file.dev_minor, name);
+    return is_gone || !is_node(name) ? std::move(node) : LinkedNode{std::move(name)};
 }
 
 /// Returns a holder that has no name yet.
@@ -405,14 +419,12 @@ Holder stored_for(sd_bus* bus, const std::string& unit)
     const auto reply = call(bus, "DumpUnitFileDescriptorStore", "s", unit.c_str());
     if (!reply || sd_bus_message_enter_container(reply.get(), 'a', "(suuutuusu)") < 0)
         return holder;
-    uint32_t mode = 0;
-    uint32_t major = 0;
-    uint32_t minor = 0;
-    const char* path = nullptr;
-    while (sd_bus_message_read(reply.get(), "(suuutuusu)", nullptr, &mode, nullptr, nullptr,
-                               nullptr, &major, &minor, &path, nullptr) > 0)
-        if (S_ISCHR(mode))
-            (void)add_node(holder, stored_node(major, minor, path));
+    StoredFile file;
+    while (sd_bus_message_read(reply.get(), "(suuutuusu)", nullptr, &file.mode, &file.dev_major,
+                               &file.dev_minor, nullptr, &file.major, &file.minor, &file.path,
+                               nullptr) > 0)
+        if (S_ISCHR(file.mode))
+            (void)add_node(holder, node_of(file));
     return holder;
 }
 
