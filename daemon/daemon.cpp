@@ -607,7 +607,7 @@ Preparations::Parts Daemon::preparation_parts()
 std::set<std::string> Daemon::present_nodes(const Device& device) const
 {
     auto nodes = nodes_of(device);
-    nodes.merge(sysfs::nodes_of(root_, device.name));
+    nodes.merge(sysfs::node_names(root_, device.name));
     return nodes;
 }
 

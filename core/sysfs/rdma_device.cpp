@@ -30,7 +30,7 @@ std::string port_path(uint32_t port, std::string_view attribute)
 
 } // namespace
 
-std::set<std::string> nodes_of(const Directory& root, std::string_view device)
+std::set<std::string> node_names(const Directory& root, std::string_view device)
 {
     std::set<std::string> nodes;
     for (const std::string folder : {"class/infiniband_verbs", "class/infiniband_mad"})

@@ -26,7 +26,7 @@ namespace rdmad::sysfs {
 
 /// Returns the names of the nodes of all devices of that name, whether udev has handled them or
 /// not: "uverbs0". root is /sys.
-[[nodiscard]] std::set<std::string> nodes_of(const Directory& root, std::string_view device);
+[[nodiscard]] std::set<std::string> node_names(const Directory& root, std::string_view device);
 
 /// Returns the low half of a GID, 0002c90300000a01 of "fe80:0000:0000:0000:0002:c903:0000:0a01";
 /// nullopt for other text.

@@ -316,7 +316,7 @@ void Anchors::untie(const std::string& unit, Tied& tied, const std::set<std::str
             groups.insert(*anchor.group);
     for (const auto& [name, anchor] : others) {
         const bool is_there = inventory_.has_node(anchor.node);
-        // until then this one holds the group
+        // until one of those that stay is up, this one holds the group
         if (is_there && anchor.state == State::up && anchor.group &&
             waits_for_first(*anchor.group)) {
             unclaimed_.emplace(name, systemd::Orders::AnchorState::up);

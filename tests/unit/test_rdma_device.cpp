@@ -116,16 +116,16 @@ TEST_CASE("a RoCE GID is found behind empty places of the table", "[rdma_device]
 TEST_CASE("the nodes of a device are those that name it", "[rdma_device]")
 {
     const FixtureTree tree;
-    CHECK(sysfs::nodes_of(tree.root(), "opa").empty());
+    CHECK(sysfs::node_names(tree.root(), "opa").empty());
     for (const auto* node :
          {"infiniband_verbs/uverbs1", "infiniband_mad/umad1", "infiniband_mad/issm1"})
         tree.file("class/" + std::string(node) + "/ibdev", "opa\n");
     tree.file("class/infiniband_verbs/uverbs0/ibdev", "mixed\n");
     tree.file("class/infiniband_verbs/abi_version", "6\n");
-    CHECK(sysfs::nodes_of(tree.root(), "opa") ==
+    CHECK(sysfs::node_names(tree.root(), "opa") ==
           std::set<std::string>{"issm1", "umad1", "uverbs1"});
-    CHECK(sysfs::nodes_of(tree.root(), "mixed") == std::set<std::string>{"uverbs0"});
-    CHECK(sysfs::nodes_of(tree.root(), "").empty());
+    CHECK(sysfs::node_names(tree.root(), "mixed") == std::set<std::string>{"uverbs0"});
+    CHECK(sysfs::node_names(tree.root(), "").empty());
 }
 
 TEST_CASE("driver and parent are those of the device below", "[rdma_device]")
