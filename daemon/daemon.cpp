@@ -612,16 +612,14 @@ std::set<std::string> Daemon::present_nodes(const Device& device) const
 }
 
 /// Releases the kernel's targets on a device, then looks for its other users.
-void Daemon::find_users(uint32_t index, Preparations::OnHolders on_found)
+void Daemon::find_users(uint32_t index, Preparations::OnUsers on_found)
 {
-    recovery_.release(index, [this, index, on_found = std::move(on_found)](const auto& report) {
-        holders_.look([this, index, on_found, report](auto found) {
-            const auto device = inventory_.devices().find(index);
-            if (report && found && device != inventory_.devices().end())
-                for (const auto& user : report->users)
-                    found->holders.push_back(
-                        {.command = user, .nodes = present_nodes(device->second)});
-            on_found(report ? found : tl::unexpected<Error>(report.error()));
+    recovery_.release(index, [this, on_found = std::move(on_found)](const auto& report) {
+        holders_.look([this, on_found, report](const auto& found) {
+            if (report && found)
+                on_found(Users{.processes = *found, .kernel = report->users});
+            else
+                on_found(tl::unexpected<Error>(report ? found.error() : report.error()));
             work_.arm_now();
         });
     });

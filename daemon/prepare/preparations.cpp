@@ -133,15 +133,14 @@ void Preparations::look_if_due(Entry entry)
         return;
     preparation.is_looking = true;
     parts_.look(entry->first, [this, index = entry->first,
-                               number = preparation.number](const Result<HolderReport>& found) {
+                               number = preparation.number](const Result<Users>& found) {
         const auto asked = running_.find(index);
         if (asked != running_.end() && asked->second.number == number)
-            take_report(asked, found);
+            take_users(asked, found);
     });
 }
 
-/// Takes the nodes that the device has now: one may have been made while others were looked for.
-void Preparations::take_report(Entry entry, const Result<HolderReport>& found)
+void Preparations::take_users(Entry entry, const Result<Users>& found)
 {
     entry->second.is_looking = false;
     const auto* device = parts_.device(entry->first);
@@ -149,13 +148,14 @@ void Preparations::take_report(Entry entry, const Result<HolderReport>& found)
         return end(entry, {.stage = Stage::gone});
     if (!found)
         return end(entry, {.stage = Stage::in_use, .problem = found.error().message()});
-    auto holders = holders_of(found->holders, parts_.nodes(*device), {});
-    // a part of the kernel uses this device, also one without nodes
-    std::copy_if(found->holders.begin(), found->holders.end(), std::back_inserter(holders),
-                 [](const Holder& holder) { return holder.pid == 0 && holder.nodes.empty(); });
+    // as they are now: one may have been made meanwhile
+    const auto nodes = parts_.nodes(*device);
+    auto holders = holders_of(found->processes.holders, nodes, {});
+    for (const auto& user : found->kernel)
+        holders.push_back({.command = user, .nodes = nodes});
     if (!holders.empty())
         return look_again(entry, {.stage = Stage::in_use, .holders = std::move(holders)});
-    if (auto gap = describe_unread(*found); !gap.empty())
+    if (auto gap = describe_unread(found->processes); !gap.empty())
         return end(entry, {.stage = Stage::in_use, .problem = std::move(gap)});
     const auto contexts = parts_.contexts(*device);
     if (!contexts)

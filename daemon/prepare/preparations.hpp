@@ -46,11 +46,17 @@ struct Drained {
     std::string problem = {};           ///< why one will not be; empty: they will
 };
 
+/// Who uses a device that is to be removed.
+struct Users {
+    HolderReport processes = {};       ///< that have any RDMA device open
+    std::set<std::string> kernel = {}; ///< parts of the kernel that use this one: "nvme_rdma"
+};
+
 class Preparations {
 public:
     using Time = uint64_t; ///< CLOCK_BOOTTIME in microseconds
 
-    using OnHolders = std::function<void(const Result<HolderReport>&)>;
+    using OnUsers = std::function<void(const Result<Users>&)>;
 
     /// The functions that it needs of others.
     struct Parts {
@@ -63,9 +69,9 @@ public:
         std::function<void(uint32_t index)> resume;
         /// Stops what runs with it, one stage after the other; returns what is not down yet.
         std::function<Drained(uint32_t index, std::map<std::string, int>& asked)> stop;
-        /// Takes the kernel's targets away from the device, and looks for those who have any RDMA
-        /// device open, or use that one in the kernel. The result comes later.
-        std::function<void(uint32_t index, OnHolders)> look;
+        /// Takes the kernel's targets away from the device, and looks for its users. The result
+        /// comes later.
+        std::function<void(uint32_t index, OnUsers)> look;
         std::function<Time()> clock;
     };
     using OnProgress = std::function<void(const Progress&)>;
@@ -103,7 +109,7 @@ private:
     [[nodiscard]] bool may_stop_units(Entry entry, const Device& device);
     [[nodiscard]] bool have_units_stopped(Entry entry);
     void look_if_due(Entry entry);
-    void take_report(Entry entry, const Result<HolderReport>& found);
+    void take_users(Entry entry, const Result<Users>& found);
     void look_again(Entry entry, Progress progress);
     static void tell(Preparation& preparation, Progress progress);
     void end(Entry entry, Progress progress);

@@ -81,7 +81,7 @@ struct Bench {
          .drain = [this](uint32_t index) { lives.drain(index); },
          .resume = [this](uint32_t index) { lives.resume(index); },
          .stop = [this](uint32_t index, auto& asked) { return supervisor.drain(index, asked); },
-         .look = [this](uint32_t, const auto& on_found) { on_found(holders); },
+         .look = [this](uint32_t, const auto& on_found) { on_found(Users{.processes = holders}); },
          .clock = [this] { return now; }}};
     Place place;
     Event event = new_event();

@@ -22,8 +22,9 @@ struct Bench {
     Preparations::Time now = 100 * second;
     List done = {};                    ///< "drain 3", "inhibited refused"
     Drained running = {{"a.service"}}; ///< units that are not down
-    std::function<void(const Result<HolderReport>&)> looking = {};
+    Preparations::OnUsers looking = {};
     std::set<std::string> nodes = {"uverbs0"}; ///< that the kernel has
+    std::vector<Holder> holders = {};          ///< that were told last
     Result<uint64_t> contexts = 0U;
     Preparations preparations{
         inhibitors,
@@ -51,10 +52,18 @@ struct Bench {
     [[nodiscard]] bool begin(bool ignores_inhibitors = false)
     {
         return preparations.begin(mine, ignores_inhibitors, [this](const Progress& progress) {
+            holders = progress.holders;
             done.push_back(std::string(to_string(progress.stage)) +
                            (progress.is_last ? " last" : "") +
                            (progress.problem.empty() ? "" : " " + progress.problem));
         });
+    }
+    /// Has its unit stopped, so that its users are looked for.
+    void begin_to_look()
+    {
+        running = {};
+        CHECK(begin());
+        CHECK(advance() == List{"drain 3"});
     }
     Inhibitors::Id inhibit(Mode mode, const std::string& device = "mlx5_0")
     {
@@ -67,7 +76,7 @@ struct Bench {
         preparations.advance();
         return std::exchange(done, {});
     }
-    List find(const Result<HolderReport>& found)
+    List find(const Result<Users>& found)
     {
         REQUIRE(looking);
         std::exchange(looking, {})(found);
@@ -80,8 +89,13 @@ struct Bench {
     }
 };
 
-const HolderReport held = {.holders = {{.pid = 9, .command = "sleep", .nodes = {"uverbs0"}}}};
-const HolderReport others = {.holders = {{.pid = 9, .command = "sleep", .nodes = {"uverbs1"}}}};
+Users sleep_with(const std::string& node)
+{
+    return {.processes = {.holders = {{.pid = 9, .command = "sleep", .nodes = {node}}}}};
+}
+
+const Users held = sleep_with("uverbs0");
+const Users others = sleep_with("uverbs1");
 
 } // namespace
 
@@ -102,11 +116,9 @@ TEST_CASE("a device that nobody holds is safe when its units are down", "[prepar
 TEST_CASE("a device is not safe before all files were looked at", "[preparations]")
 {
     Bench bench;
+    bench.begin_to_look();
     auto found = others;
-    found.unread = Holder{.pid = 7, .command = "crowd"};
-    bench.running = {};
-    CHECK(bench.begin());
-    CHECK(bench.advance() == List{"drain 3"});
+    found.processes.unread = Holder{.pid = 7, .command = "crowd"};
     SECTION("nobody was found")
     {
         CHECK(bench.find(found) ==
@@ -115,7 +127,7 @@ TEST_CASE("a device is not safe before all files were looked at", "[preparations
     }
     SECTION("somebody was")
     {
-        found.holders = held.holders;
+        found.processes.holders = held.processes.holders;
         CHECK(bench.find(found) == List{"inUse"});
     }
 }
@@ -123,9 +135,7 @@ TEST_CASE("a device is not safe before all files were looked at", "[preparations
 TEST_CASE("a node that is made while holders are looked for counts", "[preparations]")
 {
     Bench bench;
-    bench.running = {};
-    CHECK(bench.begin());
-    CHECK(bench.advance() == List{"drain 3"});
+    bench.begin_to_look();
     bench.nodes.insert("uverbs1");
     CHECK(bench.find(others) == List{"inUse"});
     CHECK(bench.wait(1).empty());
@@ -136,9 +146,7 @@ TEST_CASE("a node that is made while holders are looked for counts", "[preparati
 TEST_CASE("a device is not safe while the kernel counts contexts of programs", "[preparations]")
 {
     Bench bench;
-    bench.running = {};
-    CHECK(bench.begin());
-    CHECK(bench.advance() == List{"drain 3"});
+    bench.begin_to_look();
     SECTION("it tells of one")
     {
         bench.contexts = 1U;
@@ -169,22 +177,20 @@ TEST_CASE("a device is not safe while the kernel counts contexts of programs", "
     }
 }
 
-TEST_CASE("a part of the kernel uses a device that has no nodes, too", "[preparations]")
+TEST_CASE("a part of the kernel holds all nodes of its device, and a device without nodes, too",
+          "[preparations]")
 {
     Bench bench;
-    bench.running = {};
-    bench.nodes = {};
-    CHECK(bench.begin());
-    CHECK(bench.advance() == List{"drain 3"});
-    CHECK(bench.find(HolderReport{.holders = {{.command = "nvme_rdma"}}}) == List{"inUse"});
+    bench.nodes = GENERATE(std::set<std::string>(), std::set<std::string>{"umad0", "uverbs0"});
+    bench.begin_to_look();
+    CHECK(bench.find(Users{.kernel = {"nvme_rdma"}}) == List{"inUse"});
+    CHECK(bench.holders == std::vector<Holder>{{.command = "nvme_rdma", .nodes = bench.nodes}});
 }
 
 TEST_CASE("a device that goes while holders are looked for is gone", "[preparations]")
 {
     Bench bench;
-    bench.running = {};
-    CHECK(bench.begin());
-    CHECK(bench.advance() == List{"drain 3"});
+    bench.begin_to_look();
     bench.devices.clear();
     CHECK(bench.find(held) == List{"gone last"});
 }
@@ -235,9 +241,7 @@ TEST_CASE("whoever delays it is waited for, and refused at the end of patience",
 TEST_CASE("a device that somebody holds is looked at five times", "[preparations]")
 {
     Bench bench;
-    bench.running = {};
-    CHECK(bench.begin());
-    CHECK(bench.advance() == List{"drain 3"});
+    bench.begin_to_look();
     CHECK(bench.find(held) == List{"inUse"});
     for (int i = 0; i < 3; i++) {
         CHECK(bench.preparations.next_deadline() == bench.now + second);
@@ -264,9 +268,7 @@ TEST_CASE("a unit that cannot be stopped has it refused", "[preparations]")
 TEST_CASE("a second try that is refused leaves the first as it is", "[preparations]")
 {
     Bench bench;
-    bench.running = {};
-    CHECK(bench.begin());
-    bench.advance();
+    bench.begin_to_look();
     CHECK(bench.find(others) == List{"safe last"});
     bench.inhibit(Mode::block);
     CHECK(bench.begin());
@@ -276,18 +278,14 @@ TEST_CASE("a second try that is refused leaves the first as it is", "[preparatio
 TEST_CASE("a look that failed is no proof", "[preparations]")
 {
     Bench bench;
-    bench.running = {};
-    CHECK(bench.begin());
-    bench.advance();
+    bench.begin_to_look();
     CHECK(bench.find(fail(EIO, "systemd")) == List{"inUse last systemd: Input/output error"});
 }
 
 TEST_CASE("a preparation that is resumed ends", "[preparations]")
 {
     Bench bench;
-    bench.running = {};
-    CHECK(bench.begin());
-    CHECK(bench.advance() == List{"drain 3"});
+    bench.begin_to_look();
     bench.preparations.resume(mine);
     CHECK(bench.advance() == List{"resumed last", "resume 3"});
     // an answer to the old one says nothing of the next
@@ -295,7 +293,7 @@ TEST_CASE("a preparation that is resumed ends", "[preparations]")
     bench.running = {{"a.service"}};
     CHECK(bench.begin());
     CHECK(bench.advance() == List{"drain 3", "stopping"});
-    late(HolderReport());
+    late(Users());
     CHECK(bench.advance().empty());
 }
 
