@@ -106,15 +106,36 @@ std::string name_of_number(const std::string& devices, uint32_t major, uint32_t 
     return device.substr(device.rfind('/') + 1);
 }
 
+/// A descriptor of a character device.
+struct OpenDevice {
+    uint32_t major = 0;
+    uint32_t minor = 0;
+    uint32_t dev_major = 0; ///< of the file system
+    uint32_t dev_minor = 0;
+    bool is_unlinked = false;
+    std::string path = {}; ///< as /proc/PID/fd shows it
+};
+
 /// Returns true if the kernel has made a later node with the number of one that is not in its
 /// folder any more: it removed that. One that somebody else unlinked, or made on another file
 /// system, is of the device that has the number.
-bool is_replaced(const ScanSetup& setup, uint32_t dev_major, uint32_t dev_minor,
-                 const std::string& later)
+bool is_replaced(const OpenDevice& file, const std::string& later, const ScanSetup& setup)
 {
+    if (!file.is_unlinked)
+        return false;
     const auto dev = status_of(setup.dev);
-    return dev && dev_major == dev->stx_dev_major && dev_minor == dev->stx_dev_minor &&
+    return dev && file.dev_major == dev->stx_dev_major && file.dev_minor == dev->stx_dev_minor &&
            status_of(setup.nodes + "/" + later);
+}
+
+/// Returns the node of the number, whatever it is called: a container may call it otherwise, also
+/// so that it seems to be gone. One that is gone has no name but that of its path.
+LinkedNode node_of(const OpenDevice& file, const ScanSetup& setup)
+{
+    auto name = name_of_number(setup.devices, file.major, file.minor);
+    if (name.empty() || is_replaced(file, name, setup))
+        return {node_of_link(file.path).name, true};
+    return is_node(name) ? LinkedNode{std::move(name)} : LinkedNode();
 }
 
 /// Returns true for a descriptor that has no file open, but only names it (O_PATH): anybody may
@@ -161,7 +182,7 @@ public:
 private:
     bool find_nodes(Holder& holder, size_t most) const;
     Sight look_into(const std::string& folder, Holder& holder, size_t most) const;
-    [[nodiscard]] LinkedNode node_of(const std::string& link) const;
+    [[nodiscard]] LinkedNode node_at(const std::string& link) const;
 
     const ScanSetup& setup_;
     std::set<uint32_t> majors_;
@@ -215,7 +236,7 @@ Sight Reader::look_into(const std::string& folder, Holder& holder, size_t most) 
             return Sight::part;
         if (entry->d_name[0] == '.')
             continue;
-        auto node = node_of(folder + "/" + entry->d_name);
+        auto node = node_at(folder + "/" + entry->d_name);
         const bool is_ours = node.is_gone || !node.name.empty();
         if (is_ours && is_name_alone(folder + "info/" + entry->d_name))
             node = {};
@@ -225,19 +246,18 @@ Sight Reader::look_into(const std::string& folder, Holder& holder, size_t most) 
     return sight;
 }
 
-/// Returns the node of the number, whatever it is called: a container may call it otherwise, also
-/// so that it seems to be gone. One that is gone has no name but that of the link.
-LinkedNode Reader::node_of(const std::string& link) const
+LinkedNode Reader::node_at(const std::string& link) const
 {
     const auto status = status_of(link);
     if (!status || !S_ISCHR(status->stx_mode) || !majors_.contains(status->stx_rdev_major))
         return {};
-    auto name = name_of_number(setup_.devices, status->stx_rdev_major, status->stx_rdev_minor);
-    const bool is_gone = status->stx_nlink == 0 &&
-                         is_replaced(setup_, status->stx_dev_major, status->stx_dev_minor, name);
-    if (name.empty() || is_gone)
-        return {node_of_link(target_of(link)).name, true};
-    return is_node(name) ? LinkedNode{std::move(name)} : LinkedNode();
+    return node_of({.major = status->stx_rdev_major,
+                    .minor = status->stx_rdev_minor,
+                    .dev_major = status->stx_dev_major,
+                    .dev_minor = status->stx_dev_minor,
+                    .is_unlinked = status->stx_nlink == 0,
+                    .path = target_of(link)},
+                   setup_);
 }
 
 struct Process {
@@ -392,26 +412,6 @@ std::vector<std::string> running_services(sd_bus* bus)
     return names;
 }
 
-/// A descriptor that PID 1 stores.
-struct StoredFile {
-    uint32_t mode = 0;
-    uint32_t dev_major = 0; ///< of the file system
-    uint32_t dev_minor = 0;
-    uint32_t major = 0; ///< of the device
-    uint32_t minor = 0;
-    const char* path = nullptr;
-};
-
-/// Returns the node of the number, whatever it is called, as Reader::node_of() does.
-LinkedNode node_of(const StoredFile& file)
-{
-    const ScanSetup setup;
-    auto node = node_of_link(file.path);
-    auto name = name_of_number(setup.devices, file.major, file.minor);
-    const bool is_gone = node.is_gone && is_replaced(setup, file.dev_major, file.dev_minor, name);
-    return is_gone || !is_node(name) ? std::move(node) : LinkedNode{std::move(name)};
-}
-
 /// Returns a holder that has no name yet.
 Holder stored_for(sd_bus* bus, const std::string& unit)
 {
@@ -419,12 +419,19 @@ Holder stored_for(sd_bus* bus, const std::string& unit)
     const auto reply = call(bus, "DumpUnitFileDescriptorStore", "s", unit.c_str());
     if (!reply || sd_bus_message_enter_container(reply.get(), 'a', "(suuutuusu)") < 0)
         return holder;
-    StoredFile file;
-    while (sd_bus_message_read(reply.get(), "(suuutuusu)", nullptr, &file.mode, &file.dev_major,
-                               &file.dev_minor, nullptr, &file.major, &file.minor, &file.path,
-                               nullptr) > 0)
-        if (S_ISCHR(file.mode))
-            (void)add_node(holder, node_of(file));
+    uint32_t mode = 0;
+    OpenDevice file;
+    const char* path = nullptr;
+    while (sd_bus_message_read(reply.get(), "(suuutuusu)", nullptr, &mode, &file.dev_major,
+                               &file.dev_minor, nullptr, &file.major, &file.minor, &path,
+                               nullptr) > 0) {
+        if (!S_ISCHR(mode))
+            continue;
+        file.path = path;
+        // PID 1 does not tell how many links it has
+        file.is_unlinked = node_of_link(path).is_gone;
+        (void)add_node(holder, node_of(file, ScanSetup()));
+    }
     return holder;
 }
 
