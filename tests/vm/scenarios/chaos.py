@@ -165,12 +165,18 @@ class _World:
         """Port GUIDs of what is there."""
         return {self.guid(slot) for slot in self.plugged} | ({eui64(MACS[self.mac])} if self.is_roce_there else set())
 
+    def each_node(self, nodes, words):
+        """What the shell makes of words for each node, a list each: $n is its place in sysfs, $device its device, and $guid that of the
+        device's port. One that goes meanwhile is left out."""
+        out = self.l.run(f'for n in {nodes}; do device=$(cat $n/ibdev) && '
+                         'guid=$(cut -d: -f5- /sys/class/infiniband/$device/ports/1/gids/0) || continue; guid=${guid//:}; '
+                         f'echo {words}; done 2>/dev/null')
+        return [line.split() for line in out.splitlines()]
+
     def appearances(self, folder='/sys/class/infiniband_verbs'):
         """{port GUID: '7.23456789:uverbs0'}: index of the device, when udev first saw the node, and the node; from kernel and udev."""
-        out = self.l.run(f'for n in {folder}/uverbs*; do device=$(cat $n/ibdev) || continue; '
-                         'guid=$(cut -d: -f5- /sys/class/infiniband/$device/ports/1/gids/0 | tr -d :); index=$(rdma dev show $device | cut -d: -f1); '
-                         'echo $guid $index.$(udevadm info -q property --property=USEC_INITIALIZED --value $n):${n##*/}; done', check=False)
-        return dict(line.split() for line in out.splitlines() if len(line.split()) == 2)
+        birth = '$(rdma dev show $device | cut -d: -f1).$(udevadm info -q property --property=USEC_INITIALIZED --value $n)'
+        return dict(self.each_node(f'{folder}/uverbs*', f'$guid {birth}:${{n##*/}}'))
 
     def expect_ties(self, bound):
         """Expects just the anchors of the units whose ports are there, to the nodes that are there now, and that rdmad has the same on
@@ -194,10 +200,8 @@ class _World:
 
     def nodes(self):
         """{'GUID/umad': '/dev/infiniband/umad0'}, from sysfs alone."""
-        out = self.l.run('for n in /sys/class/infiniband_mad/* /sys/class/infiniband_verbs/*; do [ -e $n/ibdev ] || continue; '
-                         'guid=$(cut -d: -f5- /sys/class/infiniband/$(cat $n/ibdev)/ports/1/gids/0 | tr -d :); node=${n##*/}; '
-                         'echo $guid/${node%%[0-9]*} /dev/infiniband/$node; done')
-        return dict(line.split() for line in out.splitlines())
+        out = self.each_node('/sys/class/infiniband_mad/* /sys/class/infiniband_verbs/*', '$guid ${n##*/}')
+        return {f'{guid}/{node.rstrip("0123456789")}': f'/dev/infiniband/{node}' for guid, node in out}
 
     def expect_links_and_records(self):
         """Expects links and claims of the nodes that there are; a new MAC address is noticed a moment later."""
