@@ -1,10 +1,11 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: LGPL-2.1-or-later
-"""tests/soak/hostile_clients.py [--uid UID] [--pid PID] [--seconds N] [--list] [SOCKET] [WORD]...: attacks rdmad over its socket.
+"""tests/soak/hostile_clients.py [--uid UID,...] [--pid PID] [--seconds N] [--list] [SOCKET] [WORD]...: attacks rdmad over its socket.
 
-Each attack is made by a process of an unprivileged user. It must be refused with a reason; root and another user must be served
-within a second meanwhile; and memory and descriptors of rdmad must stay bounded. Prints a line for each attack. Exit code: 0 all
-of that held, 1 something did not. To be run as root, in a machine that is for tests: it is the attacks of strangers in earnest.
+Each attack is made by a process of an unprivileged user, or by several at once. It must be refused with a reason; root and another
+user must be served within a second meanwhile; and memory and descriptors of rdmad must stay bounded. Prints a line for each attack.
+Exit code: 0 all of that held, 1 something did not. To be run as root, in a machine that is for tests: it is the attacks of strangers
+in earnest.
 """
 import argparse
 import contextlib
@@ -23,7 +24,7 @@ import traceback
 
 LIST = 'io.rdmad.Devices.List'
 IN_TIME = 1.0
-# what rdmad may take beyond what it had: its limits, of a user and for a moment, are below that
+# what rdmad may take beyond what it had: its limits, of three users and for a moment, are below that
 MORE_KB = 64 * 1024
 MORE_DESCRIPTORS = 140
 # a client that reads nothing is dropped after 30 s
@@ -424,25 +425,45 @@ def carry_out(function, attack, uid, pipe):
         pipe.send((False, traceback.format_exc()))
 
 
-def attack_once(function, attack, uid, watch):
+class Attacker:
+    """A process of a user that makes one attack."""
+
+    def __init__(self, function, attack, uid):
+        context = multiprocessing.get_context('fork')
+        self.pipe, theirs = context.Pipe(duplex=False)
+        self.process = context.Process(target=carry_out, args=(function, attack, uid, theirs))
+        self.process.start()
+        theirs.close()
+
+    def is_done(self):
+        return self.pipe.poll(0.1)
+
+    def outcome(self):
+        """Whether it was refused, and how."""
+        return self.pipe.recv()
+
+    def end(self):
+        self.process.kill()
+        self.process.join()
+
+
+def attack_once(function, attack, uids, watch):
     """A line, and whether all is well."""
     before_kb = watch.kilobytes()
     watch.slowest = watch.most_kb = watch.most_descriptors = 0
-    context = multiprocessing.get_context('fork')
-    ours, theirs = context.Pipe(duplex=False)
-    process = context.Process(target=carry_out, args=(function, attack, uid, theirs))
-    process.start()
-    theirs.close()
+    attackers = [Attacker(function, attack, uid) for uid in uids]
     problems = []
     try:
-        while not ours.poll(0.1):
+        while not all([attacker.is_done() for attacker in attackers]):
             watch.look()
         watch.look()
-        is_refused, how = ours.recv()
+        outcomes = [attacker.outcome() for attacker in attackers]
+        is_refused = all(refused for refused, _ in outcomes)
+        how = ' | '.join(dict.fromkeys(how for _, how in outcomes))
     except (Wrong, OSError, EOFError) as error:
         is_refused, how = False, f'{type(error).__name__}: {error}'
-    process.kill()
-    process.join()
+    for attacker in attackers:
+        attacker.end()
     if not watch.is_there():
         return f'FAILED   {function.__name__}: rdmad {watch.pid} is gone; {how}', False
     # the attacker's connections go with it, once the calls that it left and that need no answer were run
@@ -468,7 +489,8 @@ def attack_once(function, attack, uid, watch):
 
 def main():
     options = argparse.ArgumentParser(description=__doc__.splitlines()[0])
-    options.add_argument('--uid', type=int, default=65534, help='of the attacker (65534)')
+    options.add_argument('--uid', type=lambda text: [int(word) for word in text.split(',')], default=[65534], dest='uids',
+                         help='of the attackers, who attack at once (65534)')
     options.add_argument('--honest-uid', type=int, default=65533, help='of the user who is to be served meanwhile (65533)')
     options.add_argument('--pid', type=int, help='of rdmad (what systemd says)')
     options.add_argument('--seconds', type=float, default=5, help='how long an attack goes on that does not end by itself (5)')
@@ -489,7 +511,7 @@ def main():
     watch = Watch(options.socket, pid, options.honest_uid)
     is_well = True
     for function in attacks:
-        line, held = attack_once(function, Attack(options.socket, options.seconds), options.uid, watch)
+        line, held = attack_once(function, Attack(options.socket, options.seconds), options.uids, watch)
         print(line, flush=True)
         is_well &= held
     return 0 if is_well else 1

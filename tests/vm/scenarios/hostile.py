@@ -64,7 +64,10 @@ def hostile_clients_are_refused_with_a_reason_and_others_are_served_meanwhile(su
         with open(f'{SOAK}/hostile_clients.py') as program:
             l.vm.put(program.read(), '/run/hostile_clients.py', 0o755)
         seconds = os.environ.get('RDMAD_HOSTILE_SECONDS', '5')
-        attack = l.vm.start(f'exec python3 /run/hostile_clients.py --seconds {seconds} > /run/attacks 2>&1')
+        command = f'python3 /run/hostile_clients.py --seconds {seconds}'
+        # then three users at once, for whom memory is bounded one by one
+        attack = l.vm.start(f'{{ {command} && {command} --uid 65534,60001,60002 /run/rdmad/io.rdmad oneway thousands never_reading; }} '
+                            '> /run/attacks 2>&1')
         l.until('the attacks are under way', lambda: 'refused' in l.run('cat /run/attacks 2>/dev/null || true'))
         _lives_with_its_port(l)
         code, _ = l.vm.finish(attack, timeout=1800)
