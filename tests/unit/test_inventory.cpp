@@ -731,3 +731,14 @@ TEST_CASE("an error of one device does not keep the others from being looked at"
     CHECK(bench.inventory.refresh(0));
     CHECK(bench.device(0).uverbs == node("uverbs0"));
 }
+
+TEST_CASE("a node may be one of the same device and name whose birth is not another", "[inventory]")
+{
+    const NodeId known{1, "uverbs1", 10};
+    CHECK(known.may_be({1, "uverbs1", 10}));
+    CHECK(known.may_be({1, "uverbs1", 0}));
+    CHECK(NodeId{1, "uverbs1"}.may_be(known));
+    CHECK_FALSE(known.may_be({1, "uverbs1", 11}));
+    CHECK_FALSE(known.may_be({1, "uverbs2", 10}));
+    CHECK_FALSE(known.may_be({2, "uverbs1", 10}));
+}
