@@ -120,14 +120,14 @@ def of_10000_binding_files_the_first_bind_and_the_first_too_many_is_named(suite)
 @on('trixie')
 def where_nothing_can_be_written_it_says_so_and_binds(suite):
     with lab(suite) as l:
-        l.run(f'systemctl stop rdmad.socket rdmad.service; mkdir -p {RUN}; mount -t tmpfs -o size=256k,mode=755 none {RUN}')
+        l.run(f'systemctl stop rdmad.socket rdmad.service; mkdir -p {RUN}; mount -t tmpfs -o size=256k,nr_inodes=500,mode=755 none {RUN}')
         _bound(l)
         l.counted('other')
         l.bind('60-other', f'PortGUID={B}', 'Unit=other.service')
         l.reload_bindings()
         for how, error, before, after in (
                 ('read-only', 'Read-only file system', f'mount -o remount,ro {RUN}', f'mount -o remount,rw {RUN}'),
-                ('full', 'No space left', f'head -c 1M /dev/zero > {RUN}/fill || true; for i in $(seq 9999); do mkdir {RUN}/fill-$i || break; done',
+                ('full', 'No space left', f'head -c 1M /dev/zero > {RUN}/fill; seq -f {RUN}/fill-%.0f 500 | xargs mkdir',
                  f'rm -rf {RUN}/fill*')):
             l.run(before + ' 2>/dev/null', check=False)
             l.plug(2, OTHER)
