@@ -22,15 +22,15 @@ class Hurry {
 public:
     Hurry()
     {
+        // stays: another thread may see the last signal after the timer was stopped
         struct sigaction action = {};
         action.sa_handler = [](int) {};
-        sigaction(SIGALRM, &action, &before_);
+        sigaction(SIGALRM, &action, nullptr);
         set({.it_interval = pause, .it_value = pause});
     }
     ~Hurry()
     {
         set({});
-        sigaction(SIGALRM, &before_, nullptr);
     }
     Hurry(const Hurry&) = delete;
     Hurry& operator=(const Hurry&) = delete;
@@ -42,8 +42,6 @@ private:
     {
         setitimer(ITIMER_REAL, &timer, nullptr);
     }
-
-    struct sigaction before_ = {};
 };
 
 } // namespace
