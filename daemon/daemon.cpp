@@ -591,7 +591,13 @@ Preparations::Parts Daemon::preparation_parts()
                 const auto found = inventory_.devices().find(index);
                 return found == inventory_.devices().end() ? nullptr : &found->second;
             },
-        .nodes = [this](const Device& device) { return present_nodes(device); },
+        // also those that udev has yet to handle, or failed to
+        .nodes =
+            [this](const Device& device) {
+                auto nodes = nodes_of(device);
+                nodes.merge(sysfs::node_names(root_, device.name));
+                return nodes;
+            },
         .contexts = [this](const Device& device) { return client_.contexts(device.index); },
         .drain = [this](uint32_t index) { lives_.drain(index); },
         .resume = [this](uint32_t index) { lives_.resume(index); },
@@ -601,14 +607,6 @@ Preparations::Parts Daemon::preparation_parts()
             },
         .look = [this](uint32_t index, auto on_found) { find_users(index, std::move(on_found)); },
         .clock = [] { return now_usec(CLOCK_BOOTTIME); }};
-}
-
-/// Returns the nodes of a device, also those that udev has yet to handle, or failed to.
-std::set<std::string> Daemon::present_nodes(const Device& device) const
-{
-    auto nodes = nodes_of(device);
-    nodes.merge(sysfs::node_names(root_, device.name));
-    return nodes;
 }
 
 /// Releases the kernel's targets on a device, then looks for its other users.

@@ -69,7 +69,6 @@ private:
     void plan_refresh();
     void plan_writing();
     [[nodiscard]] std::set<uint32_t> recoverable() const;
-    [[nodiscard]] std::set<std::string> present_nodes(const Device& device) const;
     void find_users(uint32_t index, Preparations::OnUsers on_found);
     [[nodiscard]] Preparations::Parts preparation_parts();
     void plan_exit();
