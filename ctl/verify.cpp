@@ -11,7 +11,7 @@
 #include "ctl/words.hpp"
 
 #include <array>
-#include <cstdio>
+#include <climits>
 #include <unistd.h>
 
 namespace rdmad::ctl {
@@ -75,31 +75,17 @@ Findings look_at_files(const Common& common, const std::vector<std::string>& pat
     return findings;
 }
 
-/// Returns "vm kvm", "container lxc" or "none".
-std::string virtualization()
-{
-    FILE* program =
-        popen("d=/usr/bin/systemd-detect-virt; { $d --container || $d --vm; } 2>&-", "re");
-    if (!program)
-        return "none";
-    std::array<char, 64> word{};
-    std::vector<std::string> words;
-    while (fgets(word.data(), word.size(), program))
-        words.emplace_back(text::trim(word.data()));
-    pclose(program);
-    if (words.empty() || words.back() == "none")
-        return "none";
-    return (words.size() == 1 ? "container " : "vm ") + words.back();
-}
-
+/// Returns what a .binding file may ask of the host.
 config::Facts facts_of_host()
 {
-    std::array<char, 256> host{};
+    const auto text_in = [](const char* path) {
+        return std::string(text::trim(read_file(path).value_or("")));
+    };
+    std::array<char, HOST_NAME_MAX + 1> host{};
     (void)gethostname(host.data(), host.size() - 1);
     return {.host = host.data(),
-            .machine_id = std::string(text::trim(read_file("/etc/machine-id").value_or(""))),
-            .kernel_command_line = read_file("/proc/cmdline").value_or(""),
-            .virtualization = virtualization};
+            .machine_id = text_in("/etc/machine-id"),
+            .kernel_command_line = text_in("/proc/cmdline")};
 }
 
 /// Returns what each binding matches now; null if rdmad does not tell.

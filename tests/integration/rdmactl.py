@@ -961,6 +961,11 @@ class Files(Case):
             # two may have one name
             other = self.put('a.binding', '[Match]\nDevice=none\n[Binding]\nUnit=a.service\n', 'y')
             self.assertEqual(self.document(self.ctl(server, 'verify', good, other, '--json'))['matches'], {good: ['mlx5_0/2'], other: []})
+            # the last word, too, which has the end of the line after it
+            with open('/proc/cmdline') as line:
+                word = line.read().split()[-1]
+            told = self.put('told.binding', f'[Match]\nKernelCommandLine={word}\nPort=2\n[Binding]\nUnit=a.service\n', 'x')
+            self.assertEqual(self.document(self.ctl(server, 'verify', told, '--json'))['matches'], {told: ['mlx5_0/2']})
         for name, word in ((good + '.txt', 'neither'), (self.root + '/no.link', 'No such file')):
             result = self.offline('verify', good, name)
             self.assertEqual(result.returncode, FAILED)
