@@ -41,6 +41,20 @@ bool is_of_any(const std::set<uint32_t>& indexes, const std::string& node)
     });
 }
 
+/// Returns true if two nodes may be the same; one whose birth is not known, as in what an earlier
+/// rdmad wrote, may be any in its place.
+bool may_be(const std::string& node, const std::string& other)
+{
+    return node == other || node.starts_with(other + " ") || other.starts_with(node + " ");
+}
+
+/// Returns "INDEX SYSPATH BORN", without what is not known.
+std::string describe(uint32_t index, const NodeRef& node)
+{
+    return std::to_string(index) + " " + node.syspath +
+           (node.born != 0 ? " " + std::to_string(node.born) : "");
+}
+
 } // namespace
 
 std::string Readiness::path(const std::string& guid) const
@@ -126,10 +140,13 @@ void Readiness::settle(const ReadyPorts& ready, const std::set<uint32_t>& unknow
     for (const auto& [guid, reached] : before)
         if (!ready.contains(guid) && !is_of_any(unknown, reached.node))
             leave(guid);
-    for (const auto& [guid, node] : ready)
-        if (const auto known = reached_.find(guid);
-            known == reached_.end() || known->second.node != node || known->second.is_due)
+    for (const auto& [guid, node] : ready) {
+        const auto known = reached_.find(guid);
+        if (known == reached_.end() || !may_be(known->second.node, node) || known->second.is_due)
             reach(guid, node);
+        else if (known->second.node.size() < node.size() && !unconfirmed_.contains(guid))
+            write(path(guid), known->second.node = node);
+    }
 }
 
 void Readiness::reach(const std::string& guid, const std::string& node)
@@ -192,8 +209,7 @@ ReadyPorts ready_ports(const Inventory& inventory, const lifecycle::Lifecycle& l
             continue;
         for (const auto& port : device.ports)
             if (port.guid && port.is_ready())
-                ready.try_emplace(text::format_guid(*port.guid),
-                                  std::to_string(index) + " " + device.uverbs->syspath);
+                ready.try_emplace(text::format_guid(*port.guid), describe(index, *device.uverbs));
     }
     return ready;
 }

@@ -13,8 +13,9 @@
 
 namespace rdmad {
 
-/// Ports that are ready: by GUID, the node whose unit the target hangs on, of this appearance of
-/// the device. Of two ports with one GUID the device that came first counts, as with the links.
+/// Ports that are ready: by GUID, the node whose unit the target hangs on, as "INDEX SYSPATH BORN",
+/// of this appearance of the device. Of two ports with one GUID the device that came first counts,
+/// as with the links.
 using ReadyPorts = std::map<std::string, std::string>;
 
 /// Reports ready ports to PID 1: reaches rdma-port-ready@GUID.target with them, and leaves it. Once

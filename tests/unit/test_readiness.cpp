@@ -72,6 +72,15 @@ TEST_CASE("a target is reached once for each appearance, whoever tells", "[readi
     bench.begin();
     CHECK(bench.settle({{opa, "2 /sys/devices/uverbs1"}}) ==
           List{"start rdma-port-ready@0011750101000001.target"});
+    CHECK(bench.settle({{opa, "2 /sys/devices/uverbs10"}}).size() == 1);
+    // an earlier rdmad wrote no births
+    bench.begin();
+    CHECK(bench.settle({{opa, "2 /sys/devices/uverbs10 17"}}).empty());
+    // and what udev does not know is no news
+    CHECK(bench.settle({{opa, "2 /sys/devices/uverbs10"}}).empty());
+    // made anew while rdmad was away
+    bench.begin();
+    CHECK(bench.settle({{opa, "2 /sys/devices/uverbs10 18"}}).size() == 1);
 }
 
 TEST_CASE("what systemd had not taken when rdmad was killed is asked for again", "[readiness]")
@@ -300,4 +309,10 @@ TEST_CASE("a port is ready if it can be used and its device has settled", "[read
                       .index = 1});
     CHECK(ready_ports(inventory, lives) ==
           ReadyPorts{{opa, "1 /sys/devices/virtual/infiniband_verbs/uverbs1"}});
+    inventory.handle({.action = "add",
+                      .subsystem = "infiniband_verbs",
+                      .node = {"uverbs1", "/sys/devices/virtual/infiniband_verbs/uverbs1", 17},
+                      .index = 1});
+    CHECK(ready_ports(inventory, lives) ==
+          ReadyPorts{{opa, "1 /sys/devices/virtual/infiniband_verbs/uverbs1 17"}});
 }
