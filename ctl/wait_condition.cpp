@@ -14,6 +14,7 @@ namespace {
 /// The ports of a device that are meant.
 struct Found {
     const Device* device;
+    bool is_whole; ///< the device is meant; not: the port with a GUID
     std::vector<const Port*> ports;
 };
 
@@ -21,7 +22,7 @@ struct Found {
 std::optional<Found> ports_meant(const Target& target, const Device& device)
 {
     const bool is_whole = target.name == device.name || target.name == device.node_guid;
-    Found found{&device, {}};
+    Found found{&device, is_whole, {}};
     for (const auto& port : device.ports)
         if ((is_whole || port.guid == target.name) &&
             port.number == target.port.value_or(port.number))
@@ -48,16 +49,14 @@ std::string describe(const Device& device, const Port& port)
            (state == "active" && !port.is_ready ? "active, but has no address yet" : state);
 }
 
-Look look_at_activity(const std::vector<Found>& all)
+Look look_at_activity(const Found& found)
 {
-    for (const auto& found : all) {
-        if (found.ports.empty())
-            return {.seen = found.device->name + " has no ports"};
-        const auto idle = std::find_if(found.ports.begin(), found.ports.end(),
-                                       [](const Port* port) { return !port->is_ready; });
-        if (idle != found.ports.end())
-            return {.seen = describe(*found.device, **idle)};
-    }
+    if (found.ports.empty())
+        return {.seen = found.device->name + " has no ports"};
+    const auto idle = std::find_if(found.ports.begin(), found.ports.end(),
+                                   [](const Port* port) { return !port->is_ready; });
+    if (idle != found.ports.end())
+        return {.seen = describe(*found.device, **idle)};
     return {.holds = true};
 }
 
@@ -76,14 +75,27 @@ std::string unsettled(const Device& device)
                                                                           : " has yet to settle");
 }
 
-Look look_at_readiness(const std::vector<Found>& all)
+Look look_at_readiness(const Found& found)
 {
-    if (auto look = look_at_activity(all); !look.holds)
+    if (auto look = look_at_activity(found); !look.holds)
         return look;
-    for (const auto& found : all)
-        if (auto why_not = unsettled(*found.device); !why_not.empty())
-            return {.seen = std::move(why_not)};
-    return {.holds = true};
+    auto why_not = unsettled(*found.device);
+    return {.holds = why_not.empty(), .seen = std::move(why_not)};
+}
+
+/// Looks at all devices. Of those with a port GUID in common, as some kinds of bonding make them,
+/// one is enough: rdmad reaches rdma-port-ready@GUID.target with any of them.
+Look look_at_each(const std::vector<Found>& all, Look (*look_at_one)(const Found&))
+{
+    const bool is_one_enough =
+        std::any_of(all.begin(), all.end(), [](const Found& found) { return !found.is_whole; });
+    Look look;
+    for (const auto& found : all) {
+        look = look_at_one(found);
+        if (look.holds == is_one_enough)
+            break;
+    }
+    return look;
 }
 
 /// Returns all names by which a device or a port can be called.
@@ -125,7 +137,7 @@ Look look_at(const Target& target, WaitGoal goal, const std::vector<Device>& dev
         return {.seen = "'" + target.word + "' is not there"};
     if (goal == WaitGoal::present)
         return {.holds = true};
-    return goal == WaitGoal::ready ? look_at_readiness(all) : look_at_activity(all);
+    return look_at_each(all, goal == WaitGoal::ready ? look_at_readiness : look_at_activity);
 }
 
 std::string note_of_missing(const Target& target, const std::vector<Device>& devices)

@@ -115,6 +115,27 @@ TEST_CASE("a port is ready if it is active and its device has settled", "[wait_c
     CHECK(seen("gone", WaitGoal::ready, {device}) == "'gone' is not there");
 }
 
+TEST_CASE("of ports with one GUID any will do", "[wait_condition]")
+{
+    auto idle = half_up;
+    idle.ports[0].is_ready = false;
+    auto usable = half_up;
+    usable.name = "mlx5_1";
+    usable.life = {.state = "ready"};
+    for (const auto& devices : {std::vector{idle, usable}, std::vector{usable, idle}})
+        for (const auto goal : {WaitGoal::active, WaitGoal::ready})
+            CHECK(seen("0002c90300000a01", goal, devices).empty());
+    CHECK_FALSE(seen("0002c90300000a01", WaitGoal::active, {idle, idle}).empty());
+    // also where one of them is that of its device
+    auto twin = usable;
+    twin.node_guid = *twin.ports[0].guid;
+    twin.ports.pop_back();
+    for (const auto& devices : {std::vector{idle, twin}, std::vector{twin, idle}})
+        CHECK(seen("0002c90300000a01", WaitGoal::active, devices).empty());
+    // but of devices with one node GUID all
+    CHECK_FALSE(seen("0002c90300000a00/1", WaitGoal::active, {usable, idle}).empty());
+}
+
 TEST_CASE("what happens in the life of a device is known", "[wait_condition]")
 {
     KnownDevices known;
