@@ -9,6 +9,27 @@
 
 namespace rdmad::ctl {
 
+namespace {
+
+/// Returns the signals that this program ignores and its caller did not.
+sigset_t& ignored()
+{
+    static sigset_t signals = [] {
+        sigset_t none;
+        sigemptyset(&none);
+        return none;
+    }();
+    return signals;
+}
+
+} // namespace
+
+void ignore_signal(int number)
+{
+    if (signal(number, SIG_IGN) != SIG_IGN)
+        sigaddset(&ignored(), number);
+}
+
 tl::expected<pid_t, int> spawn(const std::vector<std::string>& command)
 {
     std::vector<char*> arguments;
@@ -17,11 +38,7 @@ tl::expected<pid_t, int> spawn(const std::vector<std::string>& command)
     arguments.push_back(nullptr);
     posix_spawnattr_t attributes;
     (void)posix_spawnattr_init(&attributes);
-    sigset_t defaults;
-    sigemptyset(&defaults);
-    for (const int number : {SIGINT, SIGQUIT, SIGPIPE})
-        sigaddset(&defaults, number);
-    (void)posix_spawnattr_setsigdefault(&attributes, &defaults);
+    (void)posix_spawnattr_setsigdefault(&attributes, &ignored());
     (void)posix_spawnattr_setflags(&attributes, POSIX_SPAWN_SETSIGDEF);
     pid_t child = 0;
     const int code =

@@ -16,6 +16,10 @@ constexpr int exit_not_run = 125;
 constexpr int exit_cannot_run = 126;
 constexpr int exit_no_command = 127;
 
+/// Ignores a signal from now on. A command that is spawned ignores it only if the caller of this
+/// program did.
+void ignore_signal(int number);
+
 /// Starts a command of at least one word; fails with what errno would be.
 [[nodiscard]] tl::expected<pid_t, int> spawn(const std::vector<std::string>& command);
 

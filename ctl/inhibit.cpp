@@ -145,8 +145,8 @@ Answer<int> inhibit(const Common& common, const InhibitOptions& options)
         return exit_not_run;
     }
     // the command gets what the terminal sends, and decides
-    (void)signal(SIGINT, SIG_IGN);
-    (void)signal(SIGQUIT, SIG_IGN);
+    ignore_signal(SIGINT);
+    ignore_signal(SIGQUIT);
     pass_signals_on();
     const auto child = spawn(options.command);
     if (!child) {

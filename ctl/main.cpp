@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 #include "ctl/arguments.hpp"
+#include "ctl/command.hpp"
 #include "ctl/terminal.hpp"
 #include "ctl/verbs.hpp"
 #include "ctl/words.hpp"
@@ -275,7 +276,7 @@ void occupy_standard_files()
 int main(int argc, char** argv)
 {
     // whoever reads may go at any time: a write then fails
-    (void)signal(SIGPIPE, SIG_IGN);
+    rdmad::ctl::ignore_signal(SIGPIPE);
     // whoever started this may ignore it, and then nothing tells how a command ended
     (void)signal(SIGCHLD, SIG_DFL);
     rdmad::ctl::occupy_standard_files();
