@@ -99,6 +99,21 @@ Answer<void> follow(Client& client, const Common& common, const std::string& dev
     }
 }
 
+/// Returns what a device is called now: it may have been renamed while it was prepared.
+Answer<std::string> ask_name(Client& client, const Device& prepared)
+{
+    const auto devices = ask_devices(client);
+    if (!devices)
+        return failed(prepared.name +
+                      " stays prepared until rdmactl resume, but what it is "
+                      "called now is not known: " +
+                      devices.error().text);
+    for (const auto& device : devices->value)
+        if (device.index == prepared.index)
+            return device.name;
+    return failed(prepared.name + " was prepared, and is gone now");
+}
+
 std::string names_of(const std::vector<Device>& devices)
 {
     std::vector<std::string> names;
@@ -123,21 +138,26 @@ Answer<int> prepare(const Common& common, const PrepareOptions& options)
                           ? options.device + " is being removed already"
                           : "several devices are called '" + options.device +
                                 "': give a name, of " + names_of(devices->value));
-    const auto name = devices->value.front().name;
-    const Json parameters = {{"device", name}, {"ignoreInhibitors", options.ignores_inhibitors}};
+    const auto& device = devices->value.front();
+    const Json parameters = {{"device", device.name},
+                             {"ignoreInhibitors", options.ignores_inhibitors}};
     if (auto called = client->call_more("io.rdmad.Lifecycle.Prepare", parameters); !called)
         return as_told(called);
-    if (auto outcome = follow(*client, common, name); !outcome)
-        return refuse(common, name, std::move(outcome.error()));
+    if (auto outcome = follow(*client, common, device.name); !outcome)
+        return refuse(common, device.name, std::move(outcome.error()));
+    auto name = ask_name(*client, device);
+    if (!name)
+        return as_told(name);
     if (options.removes)
-        if (auto outcome = remove(name); !outcome)
+        if (auto outcome = remove(*name); !outcome)
             return failed(outcome.error().text + "; it stays prepared until rdmactl resume " +
-                          name);
+                          *name);
     if (common.json)
-        return finish(to_line({{"device", name}, {"stage", "safe"}, {"removed", options.removes}}));
+        return finish(
+            to_line({{"device", *name}, {"stage", "safe"}, {"removed", options.removes}}));
     return finish(text::escape_terminal(options.removes
-                                            ? name + " is removed"
-                                            : name + " can be removed; rdmactl resume " + name +
+                                            ? *name + " is removed"
+                                            : *name + " can be removed; rdmactl resume " + *name +
                                                   " undoes this") +
                   "\n");
 }

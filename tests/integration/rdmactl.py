@@ -961,11 +961,12 @@ class Files(Case):
             # two may have one name
             other = self.put('a.binding', '[Match]\nDevice=none\n[Binding]\nUnit=a.service\n', 'y')
             self.assertEqual(self.document(self.ctl(server, 'verify', good, other, '--json'))['matches'], {good: ['mlx5_0/2'], other: []})
-            # the last word, too, which has the end of the line after it
+            # the last word, too, which has the end of the line after it; where that can be written as it is
             with open('/proc/cmdline') as line:
-                word = line.read().split()[-1]
-            told = self.put('told.binding', f'[Match]\nKernelCommandLine={word}\nPort=2\n[Binding]\nUnit=a.service\n', 'x')
-            self.assertEqual(self.document(self.ctl(server, 'verify', told, '--json'))['matches'], {told: ['mlx5_0/2']})
+                words = line.read().split()
+            if words and re.fullmatch(r'[\w=.:/,-]+', words[-1]):
+                told = self.put('told.binding', f'[Match]\nKernelCommandLine={words[-1]}\nPort=2\n[Binding]\nUnit=a.service\n', 'x')
+                self.assertEqual(self.document(self.ctl(server, 'verify', told, '--json'))['matches'], {told: ['mlx5_0/2']})
         for name, word in ((good + '.txt', 'neither'), (self.root + '/no.link', 'No such file')):
             result = self.offline('verify', good, name)
             self.assertEqual(result.returncode, FAILED)
@@ -1112,10 +1113,20 @@ class Prepare(Case):
             self.assertEqual(server.called('Lifecycle.Prepare'), [])
 
     def test_what_hangs_on_no_pci_device_is_not_removed(self):
-        with Server(Lifecycle_Prepare=lambda _: [{'stage': 'safe'}]) as server:
-            result = run(server, 'prepare', '--remove', 'mlx5_0')
+        # a name that no device of this machine has
+        with Server(Lifecycle_Prepare=lambda _: [{'stage': 'safe'}], Devices_List=lambda _: {'devices': [device('nowhere0')]}) as server:
+            result = run(server, 'prepare', '--remove', 'nowhere0')
             self.assertEqual(self.check(result, FAILED), '')
-            self.assertEqual(result.stderr, b'rdmactl: mlx5_0 hangs on no device that could be removed; it stays prepared until rdmactl resume mlx5_0\n')
+            self.assertEqual(result.stderr, b'rdmactl: nowhere0 hangs on no device that could be removed; it stays prepared until rdmactl resume nowhere0\n')
+
+    def test_a_device_that_is_renamed_meanwhile_is_removed_by_its_new_name(self):
+        for after, told in ((device('nowhere1', 1), 'nowhere1 hangs on no device that could be removed; it stays prepared until rdmactl resume nowhere1'),
+                            (device('nowhere0', 2), 'nowhere0 was prepared, and is gone now')):
+            lists = [[device('nowhere0', 1)], [after]]
+            with Server(Lifecycle_Prepare=lambda _: [{'stage': 'safe'}], Devices_List=lambda _: {'devices': lists.pop(0)}) as server:
+                result = run(server, 'prepare', '--remove', 'nowhere0')
+            self.assertEqual(self.check(result, FAILED), '')
+            self.assertEqual(result.stderr.decode(), f'rdmactl: {told}\n')
 
     def test_resume(self):
         with Server(Lifecycle_Resume=lambda _: {}) as server:
@@ -1162,6 +1173,19 @@ class Inhibit(Case):
                 self.assertEqual(process.stdout.read(), b'told\ndone\n')
                 self.assertEqual(process.wait(120), 3)
                 process.stdout.close()
+
+    def test_a_command_ignores_what_the_caller_ignores(self):
+        both = (signal.SIGINT, signal.SIGQUIT)
+        for ignored in both:
+            with Server(Lifecycle_Inhibit=lambda _: [{}, None]) as server:
+                before = [signal.signal(number, signal.SIG_IGN if number == ignored else signal.SIG_DFL) for number in both]
+                try:
+                    result = self.run_under(server, '--', 'sed', '-n', 's/SigIgn:\t//p', '/proc/self/status')
+                finally:
+                    for number, handler in zip(both, before):
+                        signal.signal(number, handler)
+            mask = int(self.check(result, FINE), 16)
+            self.assertEqual({number for number in (*both, signal.SIGPIPE) if mask >> number - 1 & 1}, {ignored})
 
     def test_a_signal_that_ends_both_is_no_failure_to_systemd(self):
         for number, other in ((signal.SIGTERM, signal.SIGHUP), (signal.SIGHUP, signal.SIGTERM)):
