@@ -439,8 +439,10 @@ void Daemon::on_holders(const Result<HolderReport>& found)
                      "not everybody who uses devices may be known: " + describe_unread(*found));
     if (lives_.removing().empty())
         return;
-    // the device is blocked soon, and then there is no hurry
-    holders_pause_ = std::min<std::chrono::microseconds>(holders_pause_ * 2, longest_pause);
+    // the device is blocked soon, and then there is no hurry; an earlier rdmad may have looked
+    // first
+    holders_pause_ =
+        std::clamp<std::chrono::microseconds>(holders_pause_ * 2, first_pause, longest_pause);
     holders_timer_.arm(holders_pause_);
 }
 

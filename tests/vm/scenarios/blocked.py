@@ -8,6 +8,7 @@ A, B = '0002c90300000a01', '0002c90300000b01'
 # its driver waits for open files, as many do
 STUBBORN = f'proto=ib guid=0002c90300000a00 pguid={A} disassociate=0'
 OTHER = f'proto=ib guid=0002c90300000b00 pguid={B}'
+LOOKS = "journalctl -b --no-pager -o cat _PID=1 | grep -c 'Starting .*Look which processes have RDMA devices open' || true"
 NODE = f'/dev/infiniband/by-port-guid/{A}/uverbs'
 
 
@@ -34,6 +35,10 @@ def who_keeps_a_device_from_being_removed_is_named_with_its_unit(suite):
         l.run('systemctl kill -s KILL rdmad')
         l.until('rdmad knows it again', lambda: wanted in l.run('rdmactl status'))
         l.expect_true('and takes it for none that is back', ' is back' not in l.journal(), l.journal())
+        before = int(l.run(LOOKS))
+        l.run('sleep 10')
+        looks = int(l.run(LOOKS)) - before
+        l.expect_true('and looks for holders now and then', looks <= 4, looks)
         l.run('systemctl stop holder')
         _end_removal(l)
         l.until('it is over', lambda: 'being removed' not in l.run('rdmactl status'))
