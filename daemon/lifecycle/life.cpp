@@ -249,11 +249,13 @@ void Walk::learn_cause(Cause cause)
         life_.cause = cause;
 }
 
-/// Blames a reload if the device is away or has just come back; one that ended nothing is ignored.
+/// Blames a reload if the device has just gone or come back; one that ended nothing is ignored.
 void Walk::learn_of_reload(Time now)
 {
     const bool is_open = life_.cause == Cause::reset || life_.cause == Cause::unknown;
-    const bool is_late = !is_away(life_.state) && now > life_.appeared + settings_.reload;
+    const auto expected = std::max(settings_.grace, settings_.grace_recovery);
+    const bool is_late =
+        now > (is_away(life_.state) ? life_.went + expected : life_.appeared + settings_.reload);
     if (life_.went == 0 || !is_open || is_late)
         return;
     life_.cause = Cause::driver_reload;

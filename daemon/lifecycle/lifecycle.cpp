@@ -2,6 +2,7 @@
 #include "daemon/lifecycle/lifecycle.hpp"
 
 #include <algorithm>
+#include <tuple>
 
 namespace rdmad::lifecycle {
 
@@ -75,6 +76,10 @@ Lifecycle::Lifecycle(const sysfs::Directory& root, Histories records, Settings s
         events_.on_trouble(problem);
     for (auto& history : known.histories) {
         history.is_confirmed = !is_present(history.life);
+        // what is known of why it went may be all that there is
+        history.evidence.is_partial = !history.life.is_judged;
+        if (history.life.is_recovering)
+            history.evidence.recovering = history.life.active;
         // one that is gone may have had the index before
         const auto [holder, is_only] = ids_.emplace(history.life.index, history.id);
         if (!is_only && history.life.appeared > histories_.at(holder->second).life.appeared)
@@ -143,8 +148,8 @@ void Lifecycle::begin(const Device& device)
     end_namesakes(device);
     auto [history, kinship] = ancestor_of(device);
     // the same appearance: it went into another network namespace, and came back
-    const bool is_same_index =
-        history && kinship == Kinship::same && history->life.index == device.index;
+    const bool has_moved =
+        history && kinship == Kinship::same && history->life.index == device.index && may_move();
     if (history && !history->is_confirmed)
         end_unseen(*history);
     if (!history || kinship == Kinship::replaced)
@@ -155,11 +160,19 @@ void Lifecycle::begin(const Device& device)
         history->name = device.name;
     happen(*history, {.kind = Kind::appeared,
                       .index = device.index,
-                      .cause = is_same_index ? Cause::netns_move : cause_of(kinship)});
+                      .cause = has_moved ? Cause::netns_move : cause_of(kinship)});
     history->evidence = {};
     history->blinks = {};
     history->nodes.clear();
     update(*history, device);
+}
+
+/// Returns true if a device can be in another network namespace, where the kernel shows it to
+/// nobody else. Where all see it, one with its index of before is one that ib_core, loaded anew,
+/// counts.
+bool Lifecycle::may_move() const
+{
+    return root_.read("module/ib_core/parameters/netns_mode").text == "N";
 }
 
 /// Adds a device. It goes on with the life of one that it replaced, which may come back elsewhere.
@@ -176,18 +189,21 @@ History* Lifecycle::add_history(uint32_t index, const History* predecessor)
     return &history;
 }
 
-/// Ends removals whose end udev did not report: the device has the index, or the name in its place.
+/// Ends removals whose end udev did not report, and appearances that an earlier rdmad saw: the
+/// device has the index, or the name in its place.
 void Lifecycle::end_namesakes(const Device& device)
 {
     const auto folder = folder_of(syspath_of(device));
     for (auto& [id, history] : histories_) {
-        if (history.life.state != State::removing)
+        if (history.life.state != State::removing && history.is_confirmed)
             continue;
         const bool has_place =
             history.name == device.name && folder_of(history.place.syspath) == folder;
         const bool is_over =
             history.life.index == device.index ? is_another(device, history) : has_place;
-        if (is_over)
+        if (is_over && !history.is_confirmed)
+            end_unseen(history);
+        if (is_over && history.life.state == State::removing)
             go(history);
     }
 }
@@ -203,7 +219,8 @@ bool Lifecycle::is_another(const Device& device, const History& history) const
            hardware != history.place.hardware;
 }
 
-/// Returns which known device it was before, if any: rather by its GUID than by its place.
+/// Returns which known device it was before, if any: rather by its GUID than by its place, and of
+/// several the last that was there.
 std::pair<History*, Kinship> Lifecycle::ancestor_of(const Device& device)
 {
     if (auto* history = find_mutable(device.index); history && !is_another(device, *history))
@@ -216,10 +233,10 @@ std::pair<History*, Kinship> Lifecycle::ancestor_of(const Device& device)
         const bool is_here = is_present(history.life) && history.is_confirmed;
         if (is_here || kin == Kinship::none)
             continue;
-        const bool is_better = kin == Kinship::same ||
-                               (kin == Kinship::moved && best.second != Kinship::same) ||
-                               best.second == Kinship::none;
-        if (is_better)
+        const auto rank = [](const History& known, Kinship how) {
+            return std::tuple(how == Kinship::same, how == Kinship::moved, known.life.appeared);
+        };
+        if (!best.first || rank(history, kin) > rank(*best.first, best.second))
             best = {&history, kin};
     }
     return best;
@@ -231,7 +248,9 @@ void Lifecycle::update(History& history, const Device& device)
     history.path = device.path;
     // they go one after the other before the device does
     history.nodes.merge(nodes_of(device));
-    if (const auto syspath = syspath_of(device); history.place.syspath != syspath)
+    // where it was is still to be known when its nodes have gone
+    const auto syspath = syspath_of(device);
+    if (!syspath.empty() && history.place.syspath != syspath)
         history.place = {syspath, device.driver, hardware_of(syspath)};
     happen(history, {.kind = Kind::ports, .flag = has_usable_port(device)});
     if (device.is_named)
@@ -342,8 +361,10 @@ void Lifecycle::learn(History& history, Functions::News news)
 void Lifecycle::judge(History& history)
 {
     look_at_hardware(history);
-    happen(history, {.kind = Kind::cause,
-                     .cause = classify(history.evidence, history.place, history.life.went)});
+    const auto cause = classify(history.evidence, history.place, history.life.went);
+    // an earlier rdmad may have known more
+    if (cause != Cause::unknown)
+        happen(history, {.kind = Kind::cause, .cause = cause});
 }
 
 void Lifecycle::pass_time()

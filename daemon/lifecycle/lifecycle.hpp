@@ -80,6 +80,7 @@ private:
     [[nodiscard]] History* find_mutable(uint32_t index);
     void begin(const Device& device);
     void end_namesakes(const Device& device);
+    [[nodiscard]] bool may_move() const;
     [[nodiscard]] bool is_another(const Device& device, const History& history) const;
     History* add_history(uint32_t index, const History* predecessor);
     [[nodiscard]] std::pair<History*, Kinship> ancestor_of(const Device& device);

@@ -180,6 +180,7 @@ TEST_CASE("a recovery that failed long ago is not why a device goes", "[lifecycl
 TEST_CASE("an index is another device's once ib_core was loaded anew", "[lifecycle]")
 {
     Bench bench;
+    bench.sys.file("module/ib_core/parameters/netns_mode", "N\n");
     const auto a = bench.plug(1, 0xa); // index 1
     const auto b = bench.plug(2, 0xb); // index 2
     bench.wait(2);
@@ -343,6 +344,19 @@ TEST_CASE("one that moved is known by its GUID, one in its place is another", "[
     CHECK(bench.lives->find(5)->life.cause == Cause::moved);
 }
 
+TEST_CASE("each device in a slot goes on with the life of the last one there", "[lifecycle]")
+{
+    Bench bench;
+    for (const uint64_t guid : {0xa, 0xb, 0xc}) {
+        bench.unplug(1, bench.plug(1, guid));
+        bench.wait(3);
+    }
+    // a function may have another GUID each time
+    bench.plug(1, 0xd);
+    CHECK(bench.lives->find(4)->life.returns.size() == 3);
+    CHECK(bench.lives->find(4)->life.held_until);
+}
+
 TEST_CASE("what udev tells within three seconds is why a device went", "[lifecycle]")
 {
     Bench bench;
@@ -390,6 +404,13 @@ TEST_CASE("devlink tells of a reload before, while or after a device is away", "
         bench.wait(40);
         bench.tell_reloads(1, 5);
         CHECK(bench.reasons() == List{"mlx5_1 went: reset", "mlx5_1 is explained"});
+    }
+    SECTION("long after it went")
+    {
+        bench.reset(device);
+        bench.wait(121);
+        bench.tell_reloads(1, 5);
+        CHECK(bench.reasons() == List{"mlx5_1 went: reset"});
     }
     SECTION("when it is back, and not much later")
     {
@@ -615,6 +636,74 @@ TEST_CASE("lives outlive rdmad", "[lifecycle]")
         CHECK(bench.lives->find(2)->life.returns.size() == 1);
         CHECK(bench.lives->find(2)->life.cause == Cause::unknown);
     }
+}
+
+TEST_CASE("a device that was replaced while rdmad was away is gone", "[lifecycle]")
+{
+    Bench bench;
+    bench.plug(1, 0xa);
+    bench.wait(2);
+    bench.restart();
+    bench.take();
+    bench.plug(1, 0xc); // its name and place are those of the other
+    bench.lives->reconcile();
+    CHECK(bench.lives->removing().empty());
+    CHECK(bench.lives->find(2)->life.cause == Cause::replaced);
+    CHECK(bench.lives->find(1)->life.state == State::grace);
+    bench.wait(10);
+    CHECK(bench.reasons() == List{"mlx5_1 went: unknown"});
+}
+
+TEST_CASE("what an earlier rdmad knew of why a device went is kept", "[lifecycle]")
+{
+    Bench bench;
+    const auto first = bench.plug(1, 0xa);
+    const bool is_recovery = GENERATE(false, true);
+    if (is_recovery)
+        bench.lives->on_udev({.action = "change",
+                              .subsystem = "pci",
+                              .node = {"0000:01:00.0", "/sys/" + Bench::hardware(1)},
+                              .error_event = "BEGIN_RECOVERY"});
+    bench.wait(2);
+    if (is_recovery) {
+        bench.restart();
+        bench.lives->on_device({DeviceKind::added, first});
+        bench.reset(first);
+    } else {
+        bench.reset(first);
+        bench.lives->on_udev({.action = "unbind",
+                              .subsystem = "pci",
+                              .node = {"0000:01:00.0", "/sys/" + Bench::hardware(1)}});
+        bench.restart();
+    }
+    bench.take();
+    // it is looked at before the reason is final
+    bench.wait(1);
+    bench.wait(2);
+    CHECK(bench.reasons() ==
+          List{is_recovery ? "mlx5_1 went: error recovery" : "mlx5_1 went: administrator"});
+}
+
+TEST_CASE("one that has its index of before has come from another network namespace", "[lifecycle]")
+{
+    Bench bench;
+    const bool is_shared = GENERATE(true, false);
+    bench.sys.file("module/ib_core/parameters/netns_mode", is_shared ? "Y\n" : "N\n");
+    bench.reset(bench.plug(1, 0xa));
+    bench.wait(3);
+    // or ib_core was loaded anew, and counts from the beginning
+    bench.index = 0;
+    bench.plug(1, 0xa);
+    CHECK(bench.lives->find(1)->life.cause == (is_shared ? Cause::reset : Cause::netns_move));
+}
+
+TEST_CASE("where a device was is known when its nodes have gone", "[lifecycle]")
+{
+    Bench bench;
+    auto device = bench.plug(1, 0xa);
+    device.syspath.clear();
+    bench.lives->on_device({DeviceKind::port, device, "", 1});
+    CHECK(bench.lives->find(1)->place.hardware == Bench::hardware(1));
 }
 
 TEST_CASE("before udev has told of a node it is not known who a device is", "[lifecycle]")
