@@ -47,8 +47,9 @@ Json parameters_of(const InhibitOptions& options)
     return parameters;
 }
 
-/// Takes an inhibitor, which holds as long as the client stays.
-Answer<Client> take(const Common& common, const InhibitOptions& options)
+/// Takes an inhibitor, which holds as long as the client stays. If the command ends first, nobody
+/// needs one, and the client may be without.
+Answer<Client> take(const Common& common, const InhibitOptions& options, int command = -1)
 {
     auto client = connect(common);
     if (!client)
@@ -56,7 +57,7 @@ Answer<Client> take(const Common& common, const InhibitOptions& options)
     if (auto called = client->call_more("io.rdmad.Lifecycle.Inhibit", parameters_of(options));
         !called)
         return as_told(called);
-    if (auto held = client->next(answer_deadline()); !held)
+    if (auto held = client->next(answer_deadline(), command, POLLIN); !held)
         return as_told(held);
     return client;
 }
@@ -121,8 +122,8 @@ void keep(Client client, const UniqueFd& process, const Common& common,
         if (told)
             continue;
         warn("rdmad has ended; until it is back nothing keeps devices from being prepared");
-        auto again = take(common, options);
-        for (; !again; again = take(common, options))
+        auto again = take(common, options, process.get());
+        for (; !again; again = take(common, options, process.get()))
             if (ends_within(process, pause))
                 return;
         client = std::move(*again);

@@ -1220,6 +1220,14 @@ class Inhibit(Case):
             self.assertEqual(result.stderr, b'rdmactl: rdmad has ended; until it is back nothing keeps devices from being prepared\n')
             self.assertEqual(answers, [])
 
+    def test_it_ends_with_the_command_though_the_next_rdmad_hangs(self):
+        answers = [json.dumps({'parameters': {}, 'continues': True}).encode() + b'\0', [None]]
+        with Server(Lifecycle_Inhibit=lambda _: answers.pop(0)) as server:
+            process = subprocess.Popen(command(server, ('inhibit', '--', 'sh', '-c', 'sleep 2; exit 7')), stderr=subprocess.DEVNULL)
+            # it would wait half a minute for a reply
+            self.assertEqual(process.wait(20), 7)
+            self.assertEqual(answers, [])
+
     def test_it_does_not_run_without(self):
         def refuse(_):
             raise Refuse('org.varlink.service.PermissionDenied', {})
