@@ -33,26 +33,24 @@ bool is_guid(const std::string& name)
     return guid && text::format_guid(*guid) == name;
 }
 
-/// Returns true if a node, as it is recorded, is one of these devices.
-bool is_of_any(const std::set<uint32_t>& indexes, const std::string& node)
+/// Returns "INDEX NODE BORN", what a record of a target says.
+std::string write_node(const NodeId& node)
 {
-    return std::any_of(indexes.begin(), indexes.end(), [&](uint32_t index) {
-        return node.starts_with(std::to_string(index) + " ");
-    });
+    return std::to_string(node.index) + " " + node.node + " " + std::to_string(node.born);
 }
 
-/// Returns true if two nodes may be the same; one whose birth is not known, as in what an earlier
-/// rdmad wrote, may be any in its place.
-bool may_be(const std::string& node, const std::string& other)
+/// Reads it, and what an earlier rdmad wrote: the node's place in sysfs, and maybe no birth.
+std::optional<NodeId> read_node(std::string_view record)
 {
-    return node == other || node.starts_with(other + " ") || other.starts_with(node + " ");
-}
-
-/// Returns "INDEX SYSPATH BORN", without what is not known.
-std::string describe(uint32_t index, const NodeRef& node)
-{
-    return std::to_string(index) + " " + node.syspath +
-           (node.born != 0 ? " " + std::to_string(node.born) : "");
+    const auto words = text::split(record, ' ');
+    if (words.size() < 2)
+        return std::nullopt;
+    const auto index = text::parse_u32(words[0]);
+    const auto born = words.size() == 2 ? 0 : text::parse_u64(words[2]);
+    if (!index || !born)
+        return std::nullopt;
+    const auto node = words[1].substr(words[1].rfind('/') + 1);
+    return NodeId{*index, std::string(node), *born};
 }
 
 } // namespace
@@ -82,11 +80,11 @@ void Readiness::read()
         if (!is_guid(guid)) {
             (void)unlink(path(name).c_str());
         } else if (is_mark) {
-            reached_.insert({guid, {"", true}});
+            reached_.insert({guid, {.node = {}, .is_due = true}});
         } else {
-            auto node = read_file(path(guid)).value_or("");
-            const bool is_due = node.starts_with(not_taken);
-            reached_[guid] = {.node = is_due ? node.substr(1) : node,
+            const auto record = read_file(path(guid)).value_or("");
+            const bool is_due = record.starts_with(not_taken);
+            reached_[guid] = {.node = read_node(is_due ? record.substr(1) : record),
                               .is_due = is_due,
                               .since = clock_(CLOCK_BOOTTIME)};
         }
@@ -138,22 +136,25 @@ void Readiness::settle(const ReadyPorts& ready, const std::set<uint32_t>& unknow
         read();
     const auto before = reached_;
     for (const auto& [guid, reached] : before)
-        if (!ready.contains(guid) && !is_of_any(unknown, reached.node))
+        if (!ready.contains(guid) && !(reached.node && unknown.contains(reached.node->index)))
             leave(guid);
     for (const auto& [guid, node] : ready) {
-        const auto known = reached_.find(guid);
-        if (known == reached_.end() || !may_be(known->second.node, node) || known->second.is_due)
+        const auto found = reached_.find(guid);
+        if (found == reached_.end() || found->second.is_due || !found->second.node ||
+            !found->second.node->may_be(node)) {
             reach(guid, node);
-        else if (known->second.node.size() < node.size() && !unconfirmed_.contains(guid))
-            write(path(guid), known->second.node = node);
+        } else if (found->second.node->born < node.born && !unconfirmed_.contains(guid)) {
+            found->second.node = node;
+            write(path(guid), write_node(node));
+        }
     }
 }
 
-void Readiness::reach(const std::string& guid, const std::string& node)
+void Readiness::reach(const std::string& guid, const NodeId& node)
 {
     auto& target = reached_[guid];
     target = {.node = node, .repeats = target.node == node ? target.repeats : 0};
-    write(path(guid), not_taken + node);
+    write(path(guid), not_taken + write_node(node));
     (void)unlink(leave_mark(guid).c_str());
     manager_->start(target_of(guid), [this, guid, node, order = note_order(guid)](const auto& job) {
         if (job) {
@@ -161,7 +162,7 @@ void Readiness::reach(const std::string& guid, const std::string& node)
                 return;
             reached_[guid].job = *job;
             reached_[guid].since = clock_(CLOCK_BOOTTIME);
-            write(path(guid), node);
+            write(path(guid), write_node(node));
             return;
         }
         log::notice(log::id::systemd_trouble,
@@ -209,7 +210,8 @@ ReadyPorts ready_ports(const Inventory& inventory, const lifecycle::Lifecycle& l
             continue;
         for (const auto& port : device.ports)
             if (port.guid && port.is_ready())
-                ready.try_emplace(text::format_guid(*port.guid), describe(index, *device.uverbs));
+                ready.try_emplace(text::format_guid(*port.guid),
+                                  NodeId{index, device.uverbs->sysname, device.uverbs->born});
     }
     return ready;
 }

@@ -3,20 +3,21 @@
 
 #include "daemon/clock.hpp"
 #include "daemon/inventory/inventory.hpp"
+#include "daemon/inventory/node_id.hpp"
 #include "daemon/lifecycle/lifecycle.hpp"
 #include "daemon/systemd/orders.hpp"
 
 #include <functional>
 #include <map>
+#include <optional>
 #include <set>
 #include <string>
 
 namespace rdmad {
 
-/// Ports that are ready: by GUID, the node whose unit the target hangs on, as "INDEX SYSPATH BORN",
-/// of this appearance of the device. Of two ports with one GUID the device that came first counts,
-/// as with the links.
-using ReadyPorts = std::map<std::string, std::string>;
+/// Ports that are ready: by GUID, the node whose unit the target hangs on, in this appearance. Of
+/// two ports with one GUID the device that came first counts, as with the links.
+using ReadyPorts = std::map<std::string, NodeId>;
 
 /// Reports ready ports to PID 1: reaches rdma-port-ready@GUID.target with them, and leaves it. Once
 /// for each appearance: each request starts what wants a target, and an administrator may have
@@ -50,7 +51,7 @@ public:
 
 private:
     void read();
-    void reach(const std::string& guid, const std::string& node);
+    void reach(const std::string& guid, const NodeId& node);
     void leave(const std::string& guid);
     uint64_t note_order(const std::string& guid);
     bool confirm(const std::string& guid, uint64_t order);
@@ -63,13 +64,13 @@ private:
     systemd::Orders* manager_ = nullptr;
     bool is_read_ = false; ///< what an earlier rdmad has requested
     struct Reached {
-        std::string node;
-        bool is_due = false; ///< to be requested again
-        uint32_t job = 0;    ///< of the last request; 0: that of an earlier rdmad
-        uint64_t since = 0;  ///< when PID 1 replied to it, or rdmad was started
+        std::optional<NodeId> node; ///< none: to be left again, or the record does not say
+        bool is_due = false;        ///< to be requested again
+        uint32_t job = 0;           ///< of the last request; 0: that of an earlier rdmad
+        uint64_t since = 0;         ///< when PID 1 replied to it, or rdmad was started
         unsigned repeats = 0;
     };
-    std::map<std::string, Reached> reached_; ///< by GUID; and what is to be left again
+    std::map<std::string, Reached> reached_; ///< by GUID
     /// The last request, by GUID, if PID 1 refused it or did not reply.
     std::map<std::string, uint64_t> unconfirmed_;
     uint64_t last_order_ = 0;

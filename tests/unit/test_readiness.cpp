@@ -18,7 +18,7 @@ using List = std::vector<std::string>;
 constexpr char opa[] = "0011750101000001";
 constexpr char mixed[] = "0002c90300000a01";
 
-constexpr char node[] = "1 /sys/devices/uverbs0";
+const NodeId node = {1, "uverbs0"};
 
 struct Bench {
     FixtureTree run;
@@ -67,20 +67,41 @@ TEST_CASE("a target is reached once for each appearance, whoever tells", "[readi
     bench.begin();
     CHECK(bench.settle({{opa, node}}).empty());
     // the node went and came back, or another device has the GUID now
-    CHECK(bench.settle({{opa, "1 /sys/devices/uverbs1"}}) ==
+    CHECK(bench.settle({{opa, NodeId{1, "uverbs1"}}}) ==
           List{"start rdma-port-ready@0011750101000001.target"});
     bench.begin();
-    CHECK(bench.settle({{opa, "2 /sys/devices/uverbs1"}}) ==
+    CHECK(bench.settle({{opa, NodeId{2, "uverbs1"}}}) ==
           List{"start rdma-port-ready@0011750101000001.target"});
-    CHECK(bench.settle({{opa, "2 /sys/devices/uverbs10"}}).size() == 1);
-    // an earlier rdmad wrote no births
+    CHECK(bench.settle({{opa, NodeId{2, "uverbs10"}}}).size() == 1);
+    // where udev had not told when the node was born
     bench.begin();
-    CHECK(bench.settle({{opa, "2 /sys/devices/uverbs10 17"}}).empty());
+    CHECK(bench.settle({{opa, NodeId{2, "uverbs10", 17}}}).empty());
     // and what udev does not know is no news
-    CHECK(bench.settle({{opa, "2 /sys/devices/uverbs10"}}).empty());
+    CHECK(bench.settle({{opa, NodeId{2, "uverbs10"}}}).empty());
     // made anew while rdmad was away
     bench.begin();
-    CHECK(bench.settle({{opa, "2 /sys/devices/uverbs10 18"}}).size() == 1);
+    CHECK(bench.settle({{opa, NodeId{2, "uverbs10", 18}}}).size() == 1);
+}
+
+TEST_CASE("the records of an earlier rdmad are read, and others are not", "[readiness]")
+{
+    Bench bench;
+    const auto settle_after = [&](const char* record) {
+        bench.run.file(std::string("ready/") + opa, record);
+        bench.begin();
+        return bench.settle({{opa, NodeId{1, "uverbs0", 17}}}).size();
+    };
+    CHECK(settle_after("1 uverbs0 17") == 0);
+    CHECK(settle_after("1 uverbs0 0") == 0);
+    CHECK(settle_after("1 /sys/devices/virtual/infiniband_verbs/uverbs0") == 0);
+    CHECK(settle_after("1 /sys/devices/virtual/infiniband_verbs/uverbs0 17") == 0);
+    for (const auto* record :
+         {"1 uverbs0 16", "2 uverbs0 17", "1 uverbs1 17", "?1 uverbs0 17", "", "1", "x uverbs0 17",
+          "1 uverbs0 x", "1 /sys/devices/virtual/infiniband_verbs/uverbs0 16"}) {
+        INFO(record);
+        CHECK(settle_after(record) == 1);
+        CHECK(bench.run.read(std::string("ready/") + opa) == "1 uverbs0 17");
+    }
 }
 
 TEST_CASE("what systemd had not taken when rdmad was killed is asked for again", "[readiness]")
@@ -138,9 +159,9 @@ TEST_CASE("a target that was not reached, or not for long, is asked for again", 
         bench.readiness->on_job(target, 17, result);
         CHECK(bench.settle({{opa, node}}).empty());
         // but in the next appearance
-        CHECK(bench.settle({{opa, "1 /sys/devices/uverbs1"}}) == start);
+        CHECK(bench.settle({{opa, NodeId{1, "uverbs1"}}}) == start);
         bench.readiness->on_job(target, 17, result);
-        CHECK(bench.settle({{opa, "1 /sys/devices/uverbs1"}}) == start);
+        CHECK(bench.settle({{opa, NodeId{1, "uverbs1"}}}) == start);
     }
     SECTION("another job follows: systemd hears late that an earlier port went")
     {
@@ -167,9 +188,9 @@ TEST_CASE("a target that was not reached, or not for long, is asked for again", 
     SECTION("nor before systemd has taken the request")
     {
         bench.pid1.answers_starts = false;
-        CHECK(bench.settle({{opa, "1 /sys/devices/uverbs1"}}) == start);
+        CHECK(bench.settle({{opa, NodeId{1, "uverbs1"}}}) == start);
         bench.readiness->on_job(target, 18, "canceled");
-        CHECK(bench.settle({{opa, "1 /sys/devices/uverbs1"}}).empty());
+        CHECK(bench.settle({{opa, NodeId{1, "uverbs1"}}}).empty());
     }
     SECTION("also after a restart of rdmad, when systemd is likely to be behind")
     {
@@ -181,7 +202,7 @@ TEST_CASE("a target that was not reached, or not for long, is asked for again", 
     SECTION("also if the request got lost")
     {
         bench.pid1.job = fail(ETIMEDOUT, "PID 1");
-        const ReadyPorts next = {{opa, "1 /sys/devices/uverbs1"}};
+        const ReadyPorts next = {{opa, NodeId{1, "uverbs1"}}};
         for (int i = 0; i < 4; i++) {
             CHECK(bench.settle(next) == start);
             CHECK(bench.readiness->has_due() == (i < 3));
@@ -216,7 +237,7 @@ TEST_CASE("a device that the kernel cannot describe when rdmad is back keeps its
           "[readiness]")
 {
     Bench bench;
-    (void)bench.settle({{opa, node}, {mixed, "12 /sys/devices/uverbs2"}});
+    (void)bench.settle({{opa, node}, {mixed, NodeId{12, "uverbs2"}}});
     bench.begin();
     CHECK(bench.settle({}, {1, 2}) == List{"stop rdma-port-ready@0002c90300000a01.target"});
     CHECK(bench.settle({{opa, node}}).empty());
@@ -307,12 +328,10 @@ TEST_CASE("a port is ready if it can be used and its device has settled", "[read
                       .subsystem = "infiniband_verbs",
                       .node = {"uverbs1", "/sys/devices/virtual/infiniband_verbs/uverbs1"},
                       .index = 1});
-    CHECK(ready_ports(inventory, lives) ==
-          ReadyPorts{{opa, "1 /sys/devices/virtual/infiniband_verbs/uverbs1"}});
+    CHECK(ready_ports(inventory, lives) == ReadyPorts{{opa, NodeId{1, "uverbs1"}}});
     inventory.handle({.action = "add",
                       .subsystem = "infiniband_verbs",
                       .node = {"uverbs1", "/sys/devices/virtual/infiniband_verbs/uverbs1", 17},
                       .index = 1});
-    CHECK(ready_ports(inventory, lives) ==
-          ReadyPorts{{opa, "1 /sys/devices/virtual/infiniband_verbs/uverbs1 17"}});
+    CHECK(ready_ports(inventory, lives) == ReadyPorts{{opa, NodeId{1, "uverbs1", 17}}});
 }
