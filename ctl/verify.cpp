@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-#include "core/base/file.hpp"
 #include "core/base/text.hpp"
 #include "core/config/binding_folders.hpp"
+#include "core/config/host_facts.hpp"
 #include "core/config/link_file.hpp"
 #include "ctl/binding_store.hpp"
 #include "ctl/notes.hpp"
@@ -9,10 +9,6 @@
 #include "ctl/terminal.hpp"
 #include "ctl/verbs.hpp"
 #include "ctl/words.hpp"
-
-#include <array>
-#include <climits>
-#include <unistd.h>
 
 namespace rdmad::ctl {
 
@@ -75,19 +71,6 @@ Findings look_at_files(const Common& common, const std::vector<std::string>& pat
     return findings;
 }
 
-/// Returns what a .binding file may ask of the host.
-config::Facts facts_of_host()
-{
-    const auto text_in = [](const char* path) {
-        return std::string(text::trim(read_file(path).value_or("")));
-    };
-    std::array<char, HOST_NAME_MAX + 1> host{};
-    (void)gethostname(host.data(), host.size() - 1);
-    return {.host = host.data(),
-            .machine_id = text_in("/etc/machine-id"),
-            .kernel_command_line = text_in("/proc/cmdline")};
-}
-
 /// Returns what each binding matches now; null if rdmad does not tell.
 Json ask_matches(const Common& common, const Findings& findings)
 {
@@ -99,7 +82,7 @@ Json ask_matches(const Common& common, const Findings& findings)
         warn("what the files match cannot be told: " + devices.error().text);
         return Json();
     }
-    const auto host = facts_of_host();
+    const auto host = config::host_facts();
     auto matches = Json::object();
     for (const auto& [name, match] : findings.bindings)
         matches[name] = matches_of(match, devices->value, host);

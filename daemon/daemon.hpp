@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 #pragma once
 
+#include "core/config/host_facts.hpp"
 #include "daemon/api/api.hpp"
 #include "daemon/holders/search.hpp"
 #include "daemon/inventory/kernel_events.hpp"
@@ -86,7 +87,7 @@ private:
     bool is_retry_due_ = false;  ///< a port may have a new address
     std::chrono::microseconds holders_pause_ = {};
     bool is_readiness_due_ = true; ///< some port may be ready, or not any more
-    config::Facts host_ = host_facts();
+    config::Facts host_ = config::host_facts();
     Bindings bindings_{""};
     Inventory inventory_;
     Settings settings_ = read_settings("");

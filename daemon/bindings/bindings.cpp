@@ -8,7 +8,6 @@
 
 #include <algorithm>
 #include <cerrno>
-#include <climits>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -232,20 +231,6 @@ std::vector<Claim> claims_of(const std::vector<config::BindingFile>& files, cons
             if (matches(file, facts[i]))
                 add_claims(claims, file, device, device.ports[i]);
     return claims;
-}
-
-config::Facts host_facts()
-{
-    const auto word_in = [](const char* path) {
-        return std::string(text::trim(read_file(path).value_or("")));
-    };
-    config::Facts facts;
-    char name[HOST_NAME_MAX + 1] = {};
-    if (gethostname(name, sizeof name - 1) == 0)
-        facts.host = name;
-    facts.machine_id = word_in("/etc/machine-id");
-    facts.kernel_command_line = word_in("/proc/cmdline");
-    return facts;
 }
 
 } // namespace rdmad

@@ -61,7 +61,4 @@ struct Claim {
 /// Returns true if the file is about the port.
 [[nodiscard]] bool matches(const config::BindingFile& file, const config::Facts& port);
 
-/// Returns what a file can ask about the machine.
-[[nodiscard]] config::Facts host_facts();
-
 } // namespace rdmad
