@@ -91,6 +91,7 @@ Daemon::Daemon(sd_event* event, const sysfs::Directory& root, UdevMonitor udev)
     : event_(event),
       root_(root),
       udev_(std::move(udev)),
+      holders_pause_(first_pause),
       inventory_(client_, root, [this](const DeviceChange& change) { on_device(change); }),
       lives_(
           root, lifecycle::Histories("/run/rdmad/devices"), settings_.lifecycle,
@@ -439,10 +440,8 @@ void Daemon::on_holders(const Result<HolderReport>& found)
                      "not everybody who uses devices may be known: " + describe_unread(*found));
     if (lives_.removing().empty())
         return;
-    // the device is blocked soon, and then there is no hurry; an earlier rdmad may have looked
-    // first
-    holders_pause_ =
-        std::clamp<std::chrono::microseconds>(holders_pause_ * 2, first_pause, longest_pause);
+    // the device is blocked soon, and then there is no hurry
+    holders_pause_ = std::min<std::chrono::microseconds>(holders_pause_ * 2, longest_pause);
     holders_timer_.arm(holders_pause_);
 }
 

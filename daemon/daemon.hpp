@@ -85,7 +85,7 @@ private:
     bool is_resync_due_ = false; ///< a look at all devices failed
     int looks_due_ = 0;          ///< at all ports
     bool is_retry_due_ = false;  ///< a port may have a new address
-    std::chrono::microseconds holders_pause_ = {};
+    std::chrono::microseconds holders_pause_;
     bool is_readiness_due_ = true; ///< some port may be ready, or not any more
     config::Facts host_ = config::host_facts();
     Bindings bindings_{""};
