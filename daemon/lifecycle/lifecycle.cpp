@@ -201,9 +201,11 @@ void Lifecycle::end_namesakes(const Device& device)
             history.name == device.name && folder_of(history.place.syspath) == folder;
         const bool is_over =
             history.life.index == device.index ? is_another(device, history) : has_place;
-        if (is_over && !history.is_confirmed)
+        if (!is_over)
+            continue;
+        if (!history.is_confirmed)
             end_unseen(history);
-        if (is_over && history.life.state == State::removing)
+        if (history.life.state == State::removing)
             go(history);
     }
 }
@@ -225,6 +227,9 @@ std::pair<History*, Kinship> Lifecycle::ancestor_of(const Device& device)
 {
     if (auto* history = find_mutable(device.index); history && !is_another(device, *history))
         return {history, Kinship::same};
+    const auto rank = [](const History& known, Kinship how) {
+        return std::tuple(how == Kinship::same, how == Kinship::moved, known.life.appeared);
+    };
     std::pair<History*, Kinship> best = {nullptr, Kinship::none};
     const auto hardware = hardware_of(syspath_of(device));
     for (auto& [id, history] : histories_) {
@@ -233,9 +238,6 @@ std::pair<History*, Kinship> Lifecycle::ancestor_of(const Device& device)
         const bool is_here = is_present(history.life) && history.is_confirmed;
         if (is_here || kin == Kinship::none)
             continue;
-        const auto rank = [](const History& known, Kinship how) {
-            return std::tuple(how == Kinship::same, how == Kinship::moved, known.life.appeared);
-        };
         if (!best.first || rank(history, kin) > rank(*best.first, best.second))
             best = {&history, kin};
     }
