@@ -43,14 +43,6 @@ bool is_near(std::string_view wanted, std::string_view name)
 
 } // namespace
 
-std::string join(const std::vector<std::string>& words, std::string_view between)
-{
-    std::string text;
-    for (const auto& word : words)
-        text.append(text.empty() ? "" : between).append(word);
-    return text;
-}
-
 std::string count_of(size_t count, std::string_view what)
 {
     return std::to_string(count) + " " + std::string(what) + (count == 1 ? "" : "s");

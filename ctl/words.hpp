@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 #pragma once
 
+#include "core/base/text.hpp"
 #include "ctl/answers.hpp"
 #include "ctl/table.hpp"
 
@@ -12,7 +13,7 @@
 
 namespace rdmad::ctl {
 
-[[nodiscard]] std::string join(const std::vector<std::string>& words, std::string_view between);
+using text::join;
 
 /// Returns "1 device", "2 devices".
 [[nodiscard]] std::string count_of(size_t count, std::string_view what);

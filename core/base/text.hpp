@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 #pragma once
 
+#include <array>
 #include <cstdint>
 #include <optional>
 #include <string>
@@ -29,6 +30,28 @@ namespace rdmad::text {
 
 /// Returns the non-empty words between separators.
 [[nodiscard]] std::vector<std::string_view> split(std::string_view text, char separator);
+
+/// Joins words; an empty first word gets no separator.
+template <typename Words>
+[[nodiscard]] std::string join(const Words& words, std::string_view between)
+{
+    std::string text;
+    for (const auto& word : words)
+        text.append(text.empty() ? "" : between).append(word);
+    return text;
+}
+
+/// Returns the enumerator whose name this is, nullopt if there is none. names: those of all, in the
+/// order of their values.
+template <typename Enum, size_t Count>
+[[nodiscard]] std::optional<Enum> find_name(const std::array<std::string_view, Count>& names,
+                                            std::string_view name)
+{
+    for (size_t i = 0; i < Count; i++)
+        if (names[i] == name)
+            return static_cast<Enum>(i);
+    return std::nullopt;
+}
 
 /// Returns one word that is safe as the value of a udev property: letters, digits, #+-.:=@_/ and
 /// valid UTF-8 pass, every other byte becomes \xNN (the encoding of udev's encode_devnode_name(),

@@ -6,7 +6,6 @@
 #include "core/config/specifiers.hpp"
 #include "core/naming/unit_name.hpp"
 
-#include <algorithm>
 #include <array>
 
 namespace rdmad::config {
@@ -39,15 +38,11 @@ template <typename Enum, size_t N>
 std::string set_word(Enum& target, const std::array<std::string_view, N>& words,
                      const std::string& value)
 {
-    const auto found = value.empty() ? words.begin() : std::find(words.begin(), words.end(), value);
-    if (found != words.end()) {
-        target = static_cast<Enum>(found - words.begin());
-        return {};
-    }
-    std::string all;
-    for (const auto word : words)
-        all.append(all.empty() ? "" : ", ").append(word);
-    return "'" + text::escape_terminal(value) + "' is not one of " + all;
+    const auto found = value.empty() ? Enum() : text::find_name<Enum>(words, value);
+    if (!found)
+        return "'" + text::escape_terminal(value) + "' is not one of " + text::join(words, ", ");
+    target = *found;
+    return {};
 }
 
 /// Returns what is wrong with a unit before the port is known, empty if nothing is.

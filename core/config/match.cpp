@@ -132,14 +132,6 @@ bool virtualization_holds(std::string_view condition, const Facts& facts)
     return matches != is_negated;
 }
 
-std::string joined(const Values& values)
-{
-    std::string text;
-    for (const auto value : values)
-        text += (text.empty() ? "" : " ") + text::escape_terminal(value);
-    return text;
-}
-
 } // namespace
 
 std::optional<bool> parse_boolean(std::string_view text)
@@ -229,7 +221,8 @@ std::string Match::why_not(const Facts& facts) const
         std::erase(values, std::string_view());
         if (!patterns.holds(values))
             return key + "=" + text::escape_terminal(patterns.text()) + " does not match " +
-                   (values.empty() ? "a device without" : "'" + joined(values) + "'");
+                   (values.empty() ? "a device without"
+                                   : "'" + text::escape_terminal(text::join(values, " ")) + "'");
     }
     for (const auto& condition : properties_)
         if (facts.property && !property_holds(condition, facts))

@@ -4,7 +4,6 @@
 #include "core/base/text.hpp"
 #include "core/naming/links.hpp"
 
-#include <algorithm>
 #include <array>
 #include <net/if.h>
 
@@ -19,15 +18,6 @@ constexpr std::string_view temporary_prefix = "rdmad-swap-";
 
 // firmware numbers beyond that are known to be garbage (systemd's net_id has the same limit)
 constexpr uint32_t max_onboard_index = 16 * 1024 - 1;
-
-template <typename Enum, size_t N>
-std::optional<Enum> find(const std::array<std::string_view, N>& names, std::string_view text)
-{
-    const auto found = std::find(names.begin(), names.end(), text);
-    if (found == names.end())
-        return std::nullopt;
-    return static_cast<Enum>(found - names.begin());
-}
 
 Composed none(std::string why_not)
 {
@@ -169,7 +159,7 @@ bool takes_label(Policy policy, Scheme scheme)
 
 std::optional<Scheme> parse_scheme(std::string_view text)
 {
-    return find<Scheme>(schemes, text);
+    return text::find_name<Scheme>(schemes, text);
 }
 
 std::string_view to_string(Scheme scheme)
@@ -179,7 +169,7 @@ std::string_view to_string(Scheme scheme)
 
 std::optional<Policy> parse_policy(std::string_view text)
 {
-    return find<Policy>(policies, text);
+    return text::find_name<Policy>(policies, text);
 }
 
 std::string_view to_string(Policy policy)

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 #include "core/naming/link_type.hpp"
 
+#include "core/base/text.hpp"
+
 // fill_dev_info() and fill_port_info() in drivers/infiniband/core/nldev.c report a protocol for
 // port 1 alone, and a LID for each port that speaks InfiniBand or OPA. Only a two-protocol adapter
 // (mlx4) has a port for which the kernel reports neither.
@@ -8,6 +10,9 @@
 namespace rdmad::naming {
 
 namespace {
+
+constexpr std::array<std::string_view, 7> names = {"infiniband", "opa", "roce",   "iwarp",
+                                                   "usnic",      "efa", "unknown"};
 
 // enum rdma_node_type, include/rdma/ib_verbs.h
 constexpr uint8_t node_iwarp = 4;
@@ -36,32 +41,12 @@ LinkType by_sysfs(const LinkEvidence& evidence)
 
 std::string_view to_string(LinkType type)
 {
-    switch (type) {
-    case LinkType::infiniband:
-        return "infiniband";
-    case LinkType::opa:
-        return "opa";
-    case LinkType::roce:
-        return "roce";
-    case LinkType::iwarp:
-        return "iwarp";
-    case LinkType::usnic:
-        return "usnic";
-    case LinkType::efa:
-        return "efa";
-    case LinkType::unknown:
-        break;
-    }
-    return "unknown";
+    return names[static_cast<size_t>(type)];
 }
 
 std::optional<LinkType> parse_link_type(std::string_view text)
 {
-    for (const auto type : {LinkType::infiniband, LinkType::opa, LinkType::roce, LinkType::iwarp,
-                            LinkType::usnic, LinkType::efa, LinkType::unknown})
-        if (text == to_string(type))
-            return type;
-    return std::nullopt;
+    return text::find_name<LinkType>(names, text);
 }
 
 bool is_managed(LinkType type)

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 #include "daemon/recovery/target.hpp"
 
+#include "core/base/text.hpp"
 #include "daemon/record.hpp"
 
-#include <algorithm>
 #include <array>
 #include <cerrno>
 #include <optional>
@@ -26,10 +26,7 @@ std::optional<Enum> named(const Names& names, const Json& object, const char* ke
 {
     std::string name;
     read(object, key, name);
-    const auto found = std::find(names.begin(), names.end(), name);
-    if (found == names.end())
-        return std::nullopt;
-    return static_cast<Enum>(found - names.begin());
+    return text::find_name<Enum>(names, name);
 }
 
 Json to_json(const Target& target)

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 #include "daemon/refresh/record_refresh.hpp"
 
+#include "core/base/text.hpp"
 #include "daemon/log.hpp"
 
 #include <algorithm>
@@ -23,14 +24,6 @@ constexpr std::array pauses = {10 * second, 30 * second, 90 * second};
 std::string service_of(uint32_t index)
 {
     return "rdmad-refresh@" + std::to_string(index) + ".service";
-}
-
-std::string joined(const std::set<std::string>& names)
-{
-    std::string list;
-    for (const auto& name : names)
-        list += (list.empty() ? "" : ", ") + name;
-    return list;
 }
 
 } // namespace
@@ -86,7 +79,7 @@ void RecordRefresh::give_up(uint32_t index, Attempt& attempt) const
     attempt.due.reset();
     const auto& device = inventory_.devices().at(index);
     log::warning(log::id::records_outdated,
-                 "udev's records of " + joined(inventory_.outdated().at(index)) + " of " +
+                 "udev's records of " + text::join(inventory_.outdated().at(index), ", ") + " of " +
                      device.name + " stay outdated: " +
                      (attempt.refusal.empty()
                           ? service_of(index) + " was started " + std::to_string(attempt.tries) +

@@ -22,8 +22,6 @@ constexpr std::array volatile_keys = {"ID_RDMA_INDEX",     "ID_RDMA_NAME",   "ID
                                       "ID_RDMA_PORT_GUID", "ID_RDMA_NETDEV", "ID_RDMA_PORT_GUIDS",
                                       "ID_RDMA_NETDEVS"};
 
-using Properties = std::vector<std::pair<std::string, std::string>>;
-
 std::optional<std::string> value_of(const Properties& properties, std::string_view key)
 {
     for (const auto& [name, value] : properties)

@@ -5,6 +5,7 @@
 
 #include <algorithm>
 #include <array>
+#include <span>
 
 namespace rdmad::rdma_id {
 
@@ -20,48 +21,24 @@ std::string guid_of(const PortInfo& port)
     return port.guid ? text::format_guid(*port.guid) : "";
 }
 
-template <typename Item>
-std::string joined(const std::vector<PortInfo>& ports, Item item)
+/// Returns a list with a word for each port, none of them empty.
+template <typename WordOf>
+std::string list_of(const std::vector<PortInfo>& ports, WordOf word_of)
 {
-    std::string list;
-    for (size_t i = 0; i < ports.size() && i < most_ports; i++) {
-        if (i > 0)
-            list += ' ';
-        list += item(ports[i]);
-    }
-    return list;
+    std::vector<std::string> words;
+    for (size_t i = 0; i < ports.size() && i < most_ports; i++)
+        words.emplace_back(word_of(ports[i]));
+    return text::join(words, " ");
 }
 
-/// Joins words that need no escaping, or are escaped.
-std::string joined(const std::vector<std::string>& words)
+/// Adds a property unless it is empty: udev takes no empty value from a program.
+void add(Properties& list, std::string key, std::string value)
 {
-    std::string list;
-    for (const auto& word : words) {
-        if (!list.empty())
-            list += ' ';
-        list += word;
-    }
-    return list;
+    if (!value.empty())
+        list.emplace_back(std::move(key), std::move(value));
 }
 
-/// Properties without the empty ones: udev takes no empty value from a program.
-class PropertyList {
-public:
-    void add(std::string key, std::string value)
-    {
-        if (!value.empty())
-            list_.emplace_back(std::move(key), std::move(value));
-    }
-    [[nodiscard]] std::vector<std::pair<std::string, std::string>> take()
-    {
-        return std::move(list_);
-    }
-
-private:
-    std::vector<std::pair<std::string, std::string>> list_;
-};
-
-void add_link_types(PropertyList& list, const DeviceInfo& info)
+void add_link_types(Properties& list, const DeviceInfo& info)
 {
     constexpr std::array<std::pair<const char*, LinkType>, 6> flags = {
         {{"ID_RDMA_INFINIBAND", LinkType::infiniband},
@@ -71,52 +48,52 @@ void add_link_types(PropertyList& list, const DeviceInfo& info)
          {"ID_RDMA_USNIC", LinkType::usnic},
          {"ID_RDMA_EFA", LinkType::efa}}};
     for (const auto& [key, type] : flags)
-        list.add(key, info.has_link_type(type) ? "1" : "");
+        add(list, key, info.has_link_type(type) ? "1" : "");
 }
 
-void add_ports(PropertyList& list, const DeviceInfo& info)
+void add_ports(Properties& list, const DeviceInfo& info)
 {
     if (info.ports.size() == 1) {
         const auto& port = info.ports[0];
-        list.add("ID_RDMA_PORT", std::to_string(port.port));
-        list.add("ID_RDMA_PORT_GUID", guid_of(port));
-        list.add("ID_RDMA_LINK_TYPE", std::string(naming::to_string(port.link_type)));
-        list.add("ID_RDMA_NETDEV", text::escape_property(port.netdev.value_or("")));
+        add(list, "ID_RDMA_PORT", std::to_string(port.port));
+        add(list, "ID_RDMA_PORT_GUID", guid_of(port));
+        add(list, "ID_RDMA_LINK_TYPE", std::string(naming::to_string(port.link_type)));
+        add(list, "ID_RDMA_NETDEV", text::escape_property(port.netdev.value_or("")));
     }
     if (info.node != Node::device && info.node != Node::uverbs)
         return;
     // a port without a GUID keeps its place in the list
-    list.add("ID_RDMA_PORT_GUIDS", joined(info.ports, [](const auto& port) {
-                 return text::format_guid(port.guid.value_or(0));
-             }));
-    list.add("ID_RDMA_LINK_TYPES", joined(info.ports, [](const auto& port) {
-                 return std::string(naming::to_string(port.link_type));
-             }));
+    add(list, "ID_RDMA_PORT_GUIDS", list_of(info.ports, [](const auto& port) {
+            return text::format_guid(port.guid.value_or(0));
+        }));
+    add(list, "ID_RDMA_LINK_TYPES",
+        list_of(info.ports, [](const auto& port) { return naming::to_string(port.link_type); }));
 }
 
 /// Adds links in portions, and aliases as the property itself, for which a program has 16 KiB: udev
 /// gives an assignment in a rule little room, and drops all of a longer one: 1024 bytes for
 /// SYMLINK, 512 for ENV (UDEV_PATH_SIZE, UDEV_NAME_SIZE, src/udev/udev-rules.c). Not so for umad,
 /// which has two aliases at most, and whose property rdma-core's rules assign later.
-void add_links(PropertyList& list, Node node, const NodeLinks& links)
+void add_links(Properties& list, Node node, const NodeLinks& links)
 {
     for (size_t i = 0; i < links.paths.size(); i += links_per_portion) {
         const auto begin = links.paths.begin() + static_cast<ptrdiff_t>(i);
         const auto left = std::min(links_per_portion, links.paths.size() - i);
         const size_t portion = i / links_per_portion + 1;
-        list.add("ID_RDMA_DEVLINKS" + (portion == 1 ? "" : "_" + std::to_string(portion)),
-                 joined({begin, begin + static_cast<ptrdiff_t>(left)}));
+        add(list, "ID_RDMA_DEVLINKS" + (portion == 1 ? "" : "_" + std::to_string(portion)),
+            text::join(std::span(begin, left), " "));
     }
-    list.add(node == Node::umad ? "ID_RDMA_ALIASES" : "SYSTEMD_ALIAS", joined(links.aliases));
+    add(list, node == Node::umad ? "ID_RDMA_ALIASES" : "SYSTEMD_ALIAS",
+        text::join(links.aliases, " "));
 }
 
 /// Adds the network devices last: if escaped names are too long for udev, it cuts off these alone.
-void add_netdevs(PropertyList& list, const DeviceInfo& info)
+void add_netdevs(Properties& list, const DeviceInfo& info)
 {
     if (std::any_of(info.ports.begin(), info.ports.end(),
                     [](const PortInfo& port) { return port.netdev && !port.netdev->empty(); }))
-        list.add("ID_RDMA_NETDEVS",
-                 joined(info.ports, [](const auto& port) { return netdev_word(port.netdev); }));
+        add(list, "ID_RDMA_NETDEVS",
+            list_of(info.ports, [](const auto& port) { return netdev_word(port.netdev); }));
 }
 
 /// Writes one JSON object or array; commas come by themselves.
@@ -172,31 +149,30 @@ private:
 
 } // namespace
 
-std::vector<std::pair<std::string, std::string>> properties(const DeviceInfo& info,
-                                                            const NodeLinks& links)
+Properties properties(const DeviceInfo& info, const NodeLinks& links)
 {
     const auto& device = info.device;
-    PropertyList list;
+    Properties list;
     const auto escaped = [](const std::optional<std::string>& value) {
         return text::escape_property(value.value_or(""));
     };
-    list.add("ID_RDMA_INDEX", std::to_string(device.index));
-    list.add("ID_RDMA_NAME", text::escape_property(device.name));
-    list.add("ID_RDMA_DRIVER", escaped(info.driver));
-    list.add("ID_RDMA_NODE_GUID", text::format_guid(device.node_guid));
-    list.add("ID_RDMA_SYS_IMAGE_GUID", text::format_guid(device.sys_image_guid));
-    list.add("ID_RDMA_FW", escaped(device.fw_version));
-    list.add("ID_RDMA_NODE_TYPE", std::string(node_type_name(device.node_type)));
-    list.add("ID_RDMA_PORTS", std::to_string(device.port_count));
-    list.add("ID_RDMA_PROTOCOL", text::escape_property(info.protocol()));
+    add(list, "ID_RDMA_INDEX", std::to_string(device.index));
+    add(list, "ID_RDMA_NAME", text::escape_property(device.name));
+    add(list, "ID_RDMA_DRIVER", escaped(info.driver));
+    add(list, "ID_RDMA_NODE_GUID", text::format_guid(device.node_guid));
+    add(list, "ID_RDMA_SYS_IMAGE_GUID", text::format_guid(device.sys_image_guid));
+    add(list, "ID_RDMA_FW", escaped(device.fw_version));
+    add(list, "ID_RDMA_NODE_TYPE", std::string(node_type_name(device.node_type)));
+    add(list, "ID_RDMA_PORTS", std::to_string(device.port_count));
+    add(list, "ID_RDMA_PROTOCOL", text::escape_property(info.protocol()));
     add_link_types(list, info);
     add_ports(list, info);
-    list.add("ID_RDMA_SMI_PARENT", escaped(device.parent_name));
+    add(list, "ID_RDMA_SMI_PARENT", escaped(device.parent_name));
     if (info.node != Node::device)
         add_links(list, info.node, links);
     if (info.node == Node::device || info.node == Node::uverbs)
         add_netdevs(list, info);
-    return list.take();
+    return list;
 }
 
 std::string format_properties(const DeviceInfo& info, const NodeLinks& links)

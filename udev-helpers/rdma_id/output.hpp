@@ -21,10 +21,11 @@ struct NodeLinks {
     std::vector<std::string> aliases = {};
 };
 
+using Properties = std::vector<std::pair<std::string, std::string>>;
+
 /// Returns keys and escaped values, in the order of rdma_id(8), without those that are unknown or
 /// do not hold.
-[[nodiscard]] std::vector<std::pair<std::string, std::string>> properties(const DeviceInfo& info,
-                                                                          const NodeLinks& links);
+[[nodiscard]] Properties properties(const DeviceInfo& info, const NodeLinks& links);
 
 /// Returns a text that ends in a line break. Values are escaped for their format.
 [[nodiscard]] std::string format_properties(const DeviceInfo& info, const NodeLinks& links);
