@@ -139,13 +139,13 @@ public:
         if (!own)
             return;
         PciPlace pci{.address = *own};
-        topology.place.onboard_index = onboard_index(function);
+        place.onboard_index = onboard_index(function);
         if (auto physical = open(function, "physfn"); physical) {
             if (!enter(*physical, *own, pci))
                 return;
-            if (!topology.place.onboard_index) {
-                topology.place.onboard_index = onboard_index(*physical);
-                topology.place.onboard_index_is_of_parent = true;
+            if (!place.onboard_index) {
+                place.onboard_index = onboard_index(*physical);
+                place.onboard_index_is_of_parent = true;
             }
             function = std::move(*physical);
         }
@@ -153,22 +153,22 @@ public:
         pci.is_multifunction = is_multifunction(function);
         if (options_.with_slot)
             pci.slot = slot_of(root_, pci);
-        topology.place.pci = pci;
+        place.pci = pci;
     }
 
     /// Goes up to the PCI function that the auxiliary device belongs to.
     void on_auxiliary_bus(const Directory& auxiliary, std::string_view name)
     {
-        topology.place.auxiliary_kind = auxiliary_kind(name);
-        topology.place.sub_function = number(auxiliary, "sfnum");
+        place.auxiliary_kind = auxiliary_kind(name);
+        place.sub_function = number(auxiliary, "sfnum");
         auto parent = open(auxiliary, "..");
         if (!parent || parent->link_name("subsystem") != "pci")
             return;
         on_pci(std::move(*parent));
-        topology.place.onboard_index_is_of_parent = true;
+        place.onboard_index_is_of_parent = true;
     }
 
-    Topology topology;
+    naming::Place place;
 
 private:
     /// Puts a virtual function where its physical function is. Returns false if the physical one
@@ -191,21 +191,20 @@ private:
 
 } // namespace
 
-Topology read_topology(const Directory& root, const Snapshot& snapshot,
-                       const TopologyOptions& options)
+naming::Place read_topology(const Directory& root, const Snapshot& snapshot,
+                            const TopologyOptions& options)
 {
     const auto& [target, info] = snapshot;
     const auto& device = target.device;
     Reader reader(root, options);
     if (auto parent = open(device.directory(), "device"); parent) {
-        reader.topology.path = path_id(root, *parent);
         const auto subsystem = parent->link_name("subsystem").value_or("");
         if (subsystem == "pci")
             reader.on_pci(std::move(*parent));
         else if (subsystem == "auxiliary")
             reader.on_auxiliary_bus(*parent, device.parent().value_or(""));
     }
-    auto& place = reader.topology.place;
+    auto& place = reader.place;
     place.prefix = info.device.protocol.value_or("");
     place.node_guid = info.device.node_guid;
     place.ports = info.device.port_count;
@@ -216,7 +215,13 @@ Topology read_topology(const Directory& root, const Snapshot& snapshot,
                 label && !label.text.empty())
                 place.port_label = std::move(label.text);
     }
-    return std::move(reader.topology);
+    return std::move(place);
+}
+
+std::string read_path(const Directory& root, const sysfs::RdmaDevice& device)
+{
+    const auto parent = open(device.directory(), "device");
+    return parent ? path_id(root, *parent) : "";
 }
 
 } // namespace rdmad

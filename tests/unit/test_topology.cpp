@@ -94,7 +94,12 @@ struct Bench {
         info.ports[0].netdev = name;
     }
 
-    [[nodiscard]] Topology read(const TopologyOptions& options = {}) const
+    [[nodiscard]] std::string path() const
+    {
+        const auto root = tree.root();
+        return read_path(root, must_find(find_device_target(root, "mlx5_0")).device);
+    }
+    [[nodiscard]] naming::Place read(const TopologyOptions& options = {}) const
     {
         const auto root = tree.root();
         const Snapshot device = {must_find(find_device_target(root, "mlx5_0")), info};
@@ -102,14 +107,14 @@ struct Bench {
     }
     [[nodiscard]] PciPlace pci(const TopologyOptions& options = {}) const
     {
-        const auto topology = read(options);
-        REQUIRE(topology.place.pci.has_value());
-        return *topology.place.pci;
+        const auto place = read(options);
+        REQUIRE(place.pci.has_value());
+        return *place.pci;
     }
     [[nodiscard]] std::optional<uint32_t> virtual_number(Scheme scheme) const
     {
-        const auto topology = read({.scheme = scheme});
-        return topology.place.pci ? topology.place.pci->virtual_function : std::nullopt;
+        const auto place = read({.scheme = scheme});
+        return place.pci ? place.pci->virtual_function : std::nullopt;
     }
 };
 
@@ -127,19 +132,19 @@ struct OnPci : Bench {
 TEST_CASE("a device sits where its PCI function does", "[topology]")
 {
     const OnPci bench;
-    const auto topology = bench.read();
-    CHECK(topology.path == "pci-0000:03:00.0");
-    REQUIRE(topology.place.pci.has_value());
-    const auto& pci = *topology.place.pci;
+    const auto place = bench.read();
+    CHECK(bench.path() == "pci-0000:03:00.0");
+    REQUIRE(place.pci.has_value());
+    const auto& pci = *place.pci;
     CHECK(pci.address == adapter);
     CHECK_FALSE(pci.has_ari);
     CHECK_FALSE(pci.is_multifunction);
     CHECK_FALSE(pci.virtual_function.has_value());
     CHECK_FALSE(pci.slot.has_value());
-    CHECK(topology.place.auxiliary_kind.empty());
-    CHECK_FALSE(topology.place.sub_function.has_value());
-    CHECK_FALSE(topology.place.onboard_index.has_value());
-    CHECK_FALSE(topology.place.onboard_index_is_of_parent);
+    CHECK(place.auxiliary_kind.empty());
+    CHECK_FALSE(place.sub_function.has_value());
+    CHECK_FALSE(place.onboard_index.has_value());
+    CHECK_FALSE(place.onboard_index_is_of_parent);
 }
 
 TEST_CASE("the address is what the kernel says, not what a directory is called", "[topology]")
@@ -163,9 +168,9 @@ TEST_CASE("a function without an address has no place", "[topology]")
     CAPTURE(uevent);
     bench.tree.file(directory_of("0000:03:00.0") + "/uevent", uevent);
     bench.attribute("0000:03:00.0", "acpi_index", "1");
-    const auto topology = bench.read();
-    CHECK_FALSE(topology.place.pci.has_value());
-    CHECK_FALSE(topology.place.onboard_index.has_value());
+    const auto place = bench.read();
+    CHECK_FALSE(place.pci.has_value());
+    CHECK_FALSE(place.onboard_index.has_value());
 }
 
 TEST_CASE("bit 7 of the header type tells of several functions", "[topology]")
@@ -243,7 +248,7 @@ TEST_CASE("scheme v1 computes the number of a virtual function from its address"
     bench.is_on(c.own);
     CHECK(bench.pci().virtual_function == c.number);
     CHECK(bench.pci().address == naming::parse_pci_address(c.physical));
-    CHECK(bench.read().path == "pci-"s + c.own);
+    CHECK(bench.path() == "pci-"s + c.own);
 }
 
 TEST_CASE("an address that no virtual function can have is no place", "[topology]")
@@ -270,9 +275,9 @@ TEST_CASE("an address that no virtual function can have is no place", "[topology
     bench.virtual_function(c.own, c.physical, c.offset, c.stride);
     bench.attribute(c.physical, "acpi_index", "1");
     bench.is_on(c.own);
-    const auto topology = bench.read();
-    CHECK_FALSE(topology.place.pci.has_value());
-    CHECK_FALSE(topology.place.onboard_index.has_value());
+    const auto place = bench.read();
+    CHECK_FALSE(place.pci.has_value());
+    CHECK_FALSE(place.onboard_index.has_value());
 }
 
 // the capability has 16 bits for it, so the kernel cannot say so
@@ -281,7 +286,7 @@ TEST_CASE("an offset that no number of functions reaches is no place", "[topolog
     Bench bench;
     bench.virtual_function("0000:01:00.1", "0000:01:00.0", "4294967295", "1");
     bench.is_on("0000:01:00.1");
-    CHECK_FALSE(bench.read().place.pci.has_value());
+    CHECK_FALSE(bench.read().pci.has_value());
 }
 
 TEST_CASE("a virtual function has no place if the kernel does not say how they count", "[topology]")
@@ -292,7 +297,7 @@ TEST_CASE("a virtual function has no place if the kernel does not say how they c
     const auto attribute = GENERATE("sriov_offset", "sriov_stride", "uevent");
     CAPTURE(attribute);
     bench.tree.remove(directory_of("0000:01:00.0") + "/" + attribute);
-    CHECK_FALSE(bench.read().place.pci.has_value());
+    CHECK_FALSE(bench.read().pci.has_value());
 }
 
 TEST_CASE("scheme rdma-core compares a virtual function with those of its parent", "[topology]")
@@ -378,10 +383,10 @@ TEST_CASE("ACPI's index comes before SMBIOS's", "[topology]")
 {
     const OnPci bench;
     bench.attribute("0000:03:00.0", "index", "7");
-    CHECK(bench.read().place.onboard_index == 7U);
+    CHECK(bench.read().onboard_index == 7U);
     bench.attribute("0000:03:00.0", "acpi_index", "2");
-    CHECK(bench.read().place.onboard_index == 2U);
-    CHECK_FALSE(bench.read().place.onboard_index_is_of_parent);
+    CHECK(bench.read().onboard_index == 2U);
+    CHECK_FALSE(bench.read().onboard_index_is_of_parent);
 }
 
 TEST_CASE("an onboard index that is no number is none", "[topology]")
@@ -391,7 +396,7 @@ TEST_CASE("an onboard index that is no number is none", "[topology]")
     const auto text = GENERATE("", "-1", "x", "1 2", "4294967296", "0x1");
     CAPTURE(text);
     bench.attribute("0000:03:00.0", attribute, text);
-    CHECK_FALSE(bench.read().place.onboard_index.has_value());
+    CHECK_FALSE(bench.read().onboard_index.has_value());
 }
 
 TEST_CASE("a virtual function has its own onboard index, or its parent's", "[topology]")
@@ -400,11 +405,11 @@ TEST_CASE("a virtual function has its own onboard index, or its parent's", "[top
     bench.virtual_function("0000:01:00.1", "0000:01:00.0", "1", "1");
     bench.is_on("0000:01:00.1");
     bench.attribute("0000:01:00.0", "acpi_index", "4");
-    CHECK(bench.read().place.onboard_index == 4U);
-    CHECK(bench.read().place.onboard_index_is_of_parent);
+    CHECK(bench.read().onboard_index == 4U);
+    CHECK(bench.read().onboard_index_is_of_parent);
     bench.attribute("0000:01:00.1", "index", "5");
-    CHECK(bench.read().place.onboard_index == 5U);
-    CHECK_FALSE(bench.read().place.onboard_index_is_of_parent);
+    CHECK(bench.read().onboard_index == 5U);
+    CHECK_FALSE(bench.read().onboard_index_is_of_parent);
 }
 
 TEST_CASE("a hot-plug slot is the one with just this address", "[topology]")
@@ -485,18 +490,18 @@ TEST_CASE("a sub-function sits where its PCI function does", "[topology]")
     bench.slot("3", "0000:03:00");
     bench.auxiliary(directory_of("0000:03:00.0"), "mlx5_core.sf.4");
     bench.attribute("0000:03:00.0/mlx5_core.sf.4", "sfnum", "88");
-    const auto topology = bench.read();
-    CHECK(topology.path == "pci-0000:03:00.0-sf-88");
-    CHECK(topology.place.auxiliary_kind == "sf");
-    CHECK(topology.place.sub_function == 88U);
-    CHECK(topology.place.onboard_index == 4U);
-    CHECK(topology.place.onboard_index_is_of_parent);
-    REQUIRE(topology.place.pci.has_value());
-    CHECK(topology.place.pci->address == adapter);
-    CHECK(topology.place.pci->has_ari);
-    CHECK(topology.place.pci->is_multifunction);
-    CHECK(topology.place.pci->slot == 3U);
-    CHECK_FALSE(topology.place.pci->virtual_function.has_value());
+    const auto place = bench.read();
+    CHECK(bench.path() == "pci-0000:03:00.0-sf-88");
+    CHECK(place.auxiliary_kind == "sf");
+    CHECK(place.sub_function == 88U);
+    CHECK(place.onboard_index == 4U);
+    CHECK(place.onboard_index_is_of_parent);
+    REQUIRE(place.pci.has_value());
+    CHECK(place.pci->address == adapter);
+    CHECK(place.pci->has_ari);
+    CHECK(place.pci->is_multifunction);
+    CHECK(place.pci->slot == 3U);
+    CHECK_FALSE(place.pci->virtual_function.has_value());
 }
 
 TEST_CASE("a sub-function of a virtual function has both numbers", "[topology]")
@@ -506,11 +511,11 @@ TEST_CASE("a sub-function of a virtual function has both numbers", "[topology]")
     bench.attribute("0000:01:00.0", "acpi_index", "4");
     bench.auxiliary(directory_of("0000:01:00.2"), "mlx5_core.sf.4");
     bench.attribute("0000:01:00.2/mlx5_core.sf.4", "sfnum", "0");
-    const auto topology = bench.read();
-    CHECK(topology.place.sub_function == 0U);
-    CHECK(topology.path == "pci-0000:01:00.2-sf-0");
-    CHECK(topology.place.onboard_index == 4U);
-    CHECK(topology.place.onboard_index_is_of_parent);
+    const auto place = bench.read();
+    CHECK(place.sub_function == 0U);
+    CHECK(bench.path() == "pci-0000:01:00.2-sf-0");
+    CHECK(place.onboard_index == 4U);
+    CHECK(place.onboard_index_is_of_parent);
     CHECK(bench.pci().virtual_function == 1U);
     CHECK(bench.pci().address == PciAddress{0, 1, 0, 0});
 }
@@ -527,11 +532,11 @@ TEST_CASE("an auxiliary device without a number has its kind", "[topology]")
         {"bnxt_en.rdma.3", "rdma"},
     }));
     bench.auxiliary(directory_of("0000:03:00.0"), c.name);
-    CHECK(bench.read().place.auxiliary_kind == c.kind);
-    CHECK_FALSE(bench.read().place.sub_function.has_value());
+    CHECK(bench.read().auxiliary_kind == c.kind);
+    CHECK_FALSE(bench.read().sub_function.has_value());
     const auto text = GENERATE("", "x", "-1", "4294967296");
     bench.attribute("0000:03:00.0/"s + c.name, "sfnum", text);
-    CHECK_FALSE(bench.read().place.sub_function.has_value());
+    CHECK_FALSE(bench.read().sub_function.has_value());
 }
 
 TEST_CASE("an auxiliary device with an odd name is still told from its PCI function", "[topology]")
@@ -539,7 +544,7 @@ TEST_CASE("an auxiliary device with an odd name is still told from its PCI funct
     Bench bench;
     bench.function("0000:03:00.0");
     bench.auxiliary(directory_of("0000:03:00.0"), GENERATE("x", "a.b", "a..b"));
-    CHECK_FALSE(bench.read().place.auxiliary_kind.empty());
+    CHECK_FALSE(bench.read().auxiliary_kind.empty());
 }
 
 TEST_CASE("an auxiliary device that is not on PCI has no place there", "[topology]")
@@ -549,10 +554,10 @@ TEST_CASE("an auxiliary device that is not on PCI has no place there", "[topolog
     bench.tree.file("devices/platform/HISI00D1:00/uevent", "PCI_SLOT_NAME=0000:03:00.0\n");
     bench.tree.file("devices/platform/HISI00D1:00/acpi_index", "1\n");
     bench.auxiliary("devices/platform/HISI00D1:00", "hns.roce.0");
-    const auto topology = bench.read();
-    CHECK_FALSE(topology.place.pci.has_value());
-    CHECK(topology.place.auxiliary_kind == "roce");
-    CHECK_FALSE(topology.place.onboard_index.has_value());
+    const auto place = bench.read();
+    CHECK_FALSE(place.pci.has_value());
+    CHECK(place.auxiliary_kind == "roce");
+    CHECK_FALSE(place.onboard_index.has_value());
 }
 
 TEST_CASE("a platform device has a path, and no place on PCI", "[topology]")
@@ -562,10 +567,10 @@ TEST_CASE("a platform device has a path, and no place on PCI", "[topology]")
     bench.tree.file("devices/platform/HISI00D1:00/uevent", "PCI_SLOT_NAME=0000:03:00.0\n");
     bench.tree.file("devices/platform/HISI00D1:00/acpi_index", "1\n");
     bench.parent_is("devices/platform/HISI00D1:00");
-    const auto topology = bench.read();
-    CHECK(topology.path == "platform-HISI00D1:00");
-    CHECK_FALSE(topology.place.pci.has_value());
-    CHECK_FALSE(topology.place.onboard_index.has_value());
+    const auto place = bench.read();
+    CHECK(bench.path() == "platform-HISI00D1:00");
+    CHECK_FALSE(place.pci.has_value());
+    CHECK_FALSE(place.onboard_index.has_value());
 }
 
 TEST_CASE("a device that hangs on nothing is nowhere", "[topology]")
@@ -573,11 +578,11 @@ TEST_CASE("a device that hangs on nothing is nowhere", "[topology]")
     Bench bench;
     if (GENERATE(false, true))
         bench.parent_is("devices/gone");
-    const auto topology = bench.read();
-    CHECK(topology.path.empty());
-    CHECK_FALSE(topology.place.pci.has_value());
-    CHECK(topology.place.node_guid == UINT64_C(0x506b4b0300a1b2c3));
-    CHECK(topology.place.prefix == "ib");
+    const auto place = bench.read();
+    CHECK(bench.path().empty());
+    CHECK_FALSE(place.pci.has_value());
+    CHECK(place.node_guid == UINT64_C(0x506b4b0300a1b2c3));
+    CHECK(place.prefix == "ib");
 }
 
 TEST_CASE("a parent without a bus is no path", "[topology]")
@@ -585,7 +590,7 @@ TEST_CASE("a parent without a bus is no path", "[topology]")
     Bench bench;
     bench.tree.directory("devices/odd");
     bench.parent_is("devices/odd");
-    CHECK(bench.read().path.empty());
+    CHECK(bench.path().empty());
 }
 
 TEST_CASE("prefix, node GUID and ports are those of the kernel", "[topology]")
@@ -593,12 +598,12 @@ TEST_CASE("prefix, node GUID and ports are those of the kernel", "[topology]")
     Bench bench;
     bench.info.device.protocol = GENERATE("roce", "opa");
     bench.info.device.port_count = 2;
-    const auto topology = bench.read();
-    CHECK(topology.place.prefix == *bench.info.device.protocol);
-    CHECK(topology.place.node_guid == bench.info.device.node_guid);
-    CHECK(topology.place.ports == 2);
+    const auto place = bench.read();
+    CHECK(place.prefix == *bench.info.device.protocol);
+    CHECK(place.node_guid == bench.info.device.node_guid);
+    CHECK(place.ports == 2);
     bench.info.device.protocol = std::nullopt;
-    CHECK(bench.read().place.prefix.empty());
+    CHECK(bench.read().prefix.empty());
 }
 
 TEST_CASE("the network device of the only port tells the port's label", "[topology]")
@@ -606,11 +611,11 @@ TEST_CASE("the network device of the only port tells the port's label", "[topolo
     OnPci bench;
     bench.has_netdev("ens3np0");
     bench.tree.file("class/net/ens3np0/phys_port_name", "p0\n");
-    CHECK(bench.read().place.netdev == "ens3np0");
-    CHECK(bench.read().place.port_label == "p0");
+    CHECK(bench.read().netdev == "ens3np0");
+    CHECK(bench.read().port_label == "p0");
     const auto without = bench.read({.with_label = false});
-    CHECK(without.place.netdev == "ens3np0");
-    CHECK_FALSE(without.place.port_label.has_value());
+    CHECK(without.netdev == "ens3np0");
+    CHECK_FALSE(without.port_label.has_value());
 }
 
 TEST_CASE("of two ports neither gives a network device or a label", "[topology]")
@@ -619,8 +624,8 @@ TEST_CASE("of two ports neither gives a network device or a label", "[topology]"
     bench.has_netdev("ens3np0");
     bench.info.ports.push_back({.port = 2});
     bench.tree.file("class/net/ens3np0/phys_port_name", "p0\n");
-    CHECK_FALSE(bench.read().place.netdev.has_value());
-    CHECK_FALSE(bench.read().place.port_label.has_value());
+    CHECK_FALSE(bench.read().netdev.has_value());
+    CHECK_FALSE(bench.read().port_label.has_value());
 }
 
 TEST_CASE("a label that cannot be read is none", "[topology]")
@@ -642,7 +647,7 @@ TEST_CASE("a label that cannot be read is none", "[topology]")
         bench.tree.file("class/elsewhere/phys_port_name", "p0\n");
         bench.tree.directory("class/net");
     }
-    CHECK_FALSE(bench.read().place.port_label.has_value());
+    CHECK_FALSE(bench.read().port_label.has_value());
 }
 
 TEST_CASE("a label without a character is none", "[topology]")
@@ -650,5 +655,5 @@ TEST_CASE("a label without a character is none", "[topology]")
     OnPci bench;
     bench.has_netdev("ens3");
     bench.tree.file("class/net/ens3/phys_port_name", "\n");
-    CHECK_FALSE(bench.read().place.port_label.has_value());
+    CHECK_FALSE(bench.read().port_label.has_value());
 }

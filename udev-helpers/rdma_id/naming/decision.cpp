@@ -6,7 +6,6 @@
 #include "core/device/udev_record.hpp"
 #include "core/naming/links.hpp"
 #include "core/sysfs/rdma_device.hpp"
-#include "udev-helpers/rdma_id/naming/link_files.hpp"
 
 #include <algorithm>
 
@@ -32,14 +31,15 @@ std::vector<std::string> port_guids(const DeviceInfo& info)
     return guids;
 }
 
-config::Facts facts_of(const config::Facts& host, const DeviceInfo& info, const Topology& topology,
+config::Facts facts_of(const NamingInput& input, const Snapshot& device,
                        const std::string& original, const EventProperties& properties)
 {
-    auto facts = host;
+    const auto& info = device.info;
+    auto facts = input.host;
     facts.property = properties;
     facts.original_name = original;
     facts.driver = info.driver.value_or("");
-    facts.path = topology.path;
+    facts.path = read_path(input.root, device.target.device);
     facts.node_type = node_type_name(info.device.node_type);
     facts.node_guid = format_if_set(info.device.node_guid);
     facts.sys_image_guid = format_if_set(info.device.sys_image_guid);
@@ -245,7 +245,7 @@ NamingInput read_naming_input(const Context& context)
     auto host = host_facts(context.paths.root);
     auto options = parse_kernel_options(host.kernel_command_line);
     return {context.root,
-            read_link_files(context.paths.root),
+            config::read_link_files(context.paths.root),
             NameRecords(context.paths.rdmad),
             std::move(host),
             std::move(options),
@@ -268,9 +268,7 @@ Decision decide_name(const NamingInput& input, const Snapshot& device,
     if (info.device.name_assign_type == chosen_by_user)
         decision.keeps = "a user chose its name when the device was made";
 
-    TopologyOptions options{.with_slot = false, .with_label = false};
-    auto topology = read_topology(input.root, device, options);
-    const auto facts = facts_of(input.host, info, topology, decision.original, properties);
+    const auto facts = facts_of(input, device, decision.original, properties);
     decision.file = find_file(input.files, facts);
     if (decision.keeps.empty() && must_wait_for_driver(input, info, properties)) {
         decision.keeps = "a file asks for its driver, which is not known yet";
@@ -292,12 +290,11 @@ Decision decide_name(const NamingInput& input, const Snapshot& device,
     const auto scheme = decision.file->scheme.value_or(naming::Scheme::v1);
     decision.scheme = input.kernel_options.scheme.value_or(scheme);
 
-    const TopologyOptions wanted{.scheme = decision.scheme,
-                                 .with_slot = has_policy(*decision.file, Policy::slot),
-                                 .with_label = wants_label(*decision.file)};
-    if (wanted != options)
-        topology = read_topology(input.root, device, wanted);
-    Decider(input, facts, info, topology.place, decision).run(renamed_to(record, info.device));
+    const auto place = read_topology(input.root, device,
+                                     {.scheme = decision.scheme,
+                                      .with_slot = has_policy(*decision.file, Policy::slot),
+                                      .with_label = wants_label(*decision.file)});
+    Decider(input, facts, info, place, decision).run(renamed_to(record, info.device));
     return decision;
 }
 
