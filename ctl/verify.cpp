@@ -14,10 +14,6 @@ namespace rdmad::ctl {
 
 namespace {
 
-const std::vector<std::string> link_folders = {"/etc/rdmad/link.d", "/run/rdmad/link.d",
-                                               "/usr/local/lib/rdmad/link.d",
-                                               "/usr/lib/rdmad/link.d"};
-
 /// The findings, in the order of the files.
 struct Findings {
     std::vector<std::string> problems = {};
@@ -64,10 +60,10 @@ Findings look_at_files(const Common& common, const std::vector<std::string>& pat
         return findings;
     for (const auto& file : config::read_files(common.root, config::binding_folders(), ".binding"))
         take(findings, common.root, file, file.name);
-    for (const auto& file : config::read_files(common.root, link_folders, ".link"))
+    for (const auto& file : config::read_files(common.root, config::link_folders(), ".link"))
         take(findings, common.root, file, file.name);
     add_to(findings.notes, notes_on_names(common.root, config::binding_folders(), ".binding"));
-    add_to(findings.notes, notes_on_names(common.root, link_folders, ".link"));
+    add_to(findings.notes, notes_on_names(common.root, config::link_folders(), ".link"));
     return findings;
 }
 

@@ -2,10 +2,10 @@
 #pragma once
 
 #include "core/config/host_facts.hpp"
+#include "core/nldev/kernel_transport.hpp"
 #include "daemon/api/api.hpp"
 #include "daemon/holders/search.hpp"
 #include "daemon/inventory/kernel_events.hpp"
-#include "daemon/inventory/lazy_transport.hpp"
 #include "daemon/inventory/udev_monitor.hpp"
 #include "daemon/lifecycle/lifecycle.hpp"
 #include "daemon/readiness/readiness.hpp"
@@ -79,7 +79,7 @@ private:
     sd_event* event_;
     const sysfs::Directory& root_;
     UdevMonitor udev_;
-    LazyTransport transport_;
+    nldev::KernelTransport transport_;
     nldev::Client client_{transport_};
     std::chrono::steady_clock::time_point next_look_at_ports_ = {}; ///< at all of them, not before
     bool is_resync_due_ = false; ///< a look at all devices failed

@@ -88,6 +88,22 @@ LinkFile parse_link(const File& file)
     return link;
 }
 
+const std::vector<std::string>& link_folders()
+{
+    static const std::vector<std::string> folders = {"/etc/rdmad/link.d", "/run/rdmad/link.d",
+                                                     "/usr/local/lib/rdmad/link.d",
+                                                     "/usr/lib/rdmad/link.d"};
+    return folders;
+}
+
+std::vector<LinkFile> read_link_files(const std::string& root)
+{
+    std::vector<LinkFile> links;
+    for (const auto& file : read_files(root, link_folders(), ".link"))
+        links.push_back(parse_link(file));
+    return links;
+}
+
 naming::Composed expand_name(std::string_view name, const Specifiers& specifiers)
 {
     const auto known = table(specifiers);

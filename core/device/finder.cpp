@@ -4,6 +4,7 @@
 #include "core/base/text.hpp"
 #include "core/device/retries.hpp"
 
+#include <algorithm>
 #include <cerrno>
 
 namespace rdmad {
@@ -63,11 +64,16 @@ Finder::Found Finder::find_new(uint64_t inode, const std::string& name)
         if (auto found = probe(inode, first + i); !found || *found)
             return found;
     for (int i = 0; i < max_dumps; i++) {
-        auto found = client_.find_device(name);
-        if (!found || (*found && is_called(inode, (*found)->name)))
-            return found;
+        auto devices = client_.devices();
+        if (!devices)
+            return tl::unexpected<Error>(std::move(devices).error());
+        const auto found = std::find_if(devices->begin(), devices->end(), [&](const auto& entry) {
+            return entry.second.name == name;
+        });
         if (!is_called(inode, name))
             return Found();
+        if (found != devices->end())
+            return std::move(found->second);
     }
     return fail(EAGAIN, name + " is not in the kernel's list of devices");
 }

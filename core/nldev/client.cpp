@@ -22,6 +22,11 @@ tl::unexpected<Error> refused(const wire::Status& status)
     return fail(status.error, std::move(context));
 }
 
+bool contains(std::initializer_list<int> errors, int error)
+{
+    return std::find(errors.begin(), errors.end(), error) != errors.end();
+}
+
 } // namespace
 
 Result<uint32_t> Client::ask(const wire::Request& request)
@@ -92,9 +97,24 @@ Result<std::optional<T>> Client::get(const wire::Request& request, Parser<T> par
         return tl::unexpected<Error>(std::move(closed).error());
     if (!*closed)
         return std::move(answer).map([](T&& value) { return std::optional<T>(std::move(value)); });
-    const auto is_absent =
-        std::find(absent.begin(), absent.end(), (*closed)->error) != absent.end();
-    return is_absent ? Result<std::optional<T>>() : refused(**closed);
+    return contains(absent, (*closed)->error) ? Result<std::optional<T>>() : refused(**closed);
+}
+
+template <typename Take>
+Result<void> Client::dump(wire::Request request, std::initializer_list<int> absent, Take take)
+{
+    request.flags = NLM_F_DUMP;
+    Result<void> outcome;
+    auto closed = collect(request, [&](wire::Bytes payload) {
+        // what is left unread would come before the reply to the next request
+        if (auto taken = take(payload); !taken && outcome)
+            outcome = std::move(taken);
+        return false;
+    });
+    if (!closed)
+        return tl::unexpected<Error>(std::move(closed).error());
+    const auto error = (*closed)->error;
+    return error == 0 || contains(absent, error) ? std::move(outcome) : refused(**closed);
 }
 
 // These requests have no NLM_F_ACK: the kernel replies with the object or an error, just once.
@@ -128,33 +148,34 @@ Result<uint64_t> Client::contexts(uint32_t index)
         .map([](const auto& contexts) { return contexts.value_or(0); });
 }
 
-Result<std::vector<CmId>> Client::cm_ids(uint32_t index)
+Result<std::map<uint32_t, Device>> Client::devices()
 {
-    Result<std::vector<CmId>> all;
-    auto closed = collect(
-        {.command = RDMA_NLDEV_CMD_RES_CM_ID_GET, .flags = NLM_F_DUMP, .device_index = index},
-        [&](wire::Bytes payload) {
-            auto some = wire::parse_cm_ids(payload);
-            if (!some)
-                all = tl::unexpected<Error>(std::move(some).error());
-            else if (all)
-                std::move(some->begin(), some->end(), std::back_inserter(*all));
-            return false;
+    std::map<uint32_t, Device> devices;
+    auto outcome = dump({.command = RDMA_NLDEV_CMD_GET}, {}, [&](wire::Bytes payload) {
+        return wire::parse_device(payload).map([&](Device&& device) {
+            const auto index = device.index;
+            devices.insert_or_assign(index, std::move(device));
         });
-    if (!closed)
-        return tl::unexpected<Error>(std::move(closed).error());
-    const auto error = (*closed)->error;
-    if (error != 0 && error != EINVAL && error != ENODEV)
-        return refused(**closed);
-    return all;
+    });
+    return std::move(outcome).map([&] { return std::move(devices); });
 }
 
-Result<System> Client::system()
+Result<std::vector<CmId>> Client::cm_ids(uint32_t index)
 {
-    auto answer = get<System>({.command = RDMA_NLDEV_CMD_SYS_GET}, wire::parse_system, {});
-    if (!answer)
-        return tl::unexpected<Error>(std::move(answer).error());
-    return **answer;
+    std::vector<CmId> ids;
+    auto outcome = dump({.command = RDMA_NLDEV_CMD_RES_CM_ID_GET, .device_index = index},
+                        {EINVAL, ENODEV}, [&](wire::Bytes payload) {
+                            return wire::parse_cm_ids(payload).map([&](std::vector<CmId>&& some) {
+                                std::move(some.begin(), some.end(), std::back_inserter(ids));
+                            });
+                        });
+    return std::move(outcome).map([&] { return std::move(ids); });
+}
+
+Result<bool> Client::has_monitor()
+{
+    return get<bool>({.command = RDMA_NLDEV_CMD_SYS_GET}, wire::parse_monitor_mode, {})
+        .map([](const auto& answer) { return *answer; });
 }
 
 Result<void> Client::rename(uint32_t index, std::string_view name)
@@ -168,47 +189,6 @@ Result<void> Client::rename(uint32_t index, std::string_view name)
     if ((*closed)->error != 0)
         return refused(**closed);
     return {};
-}
-
-template <typename IsWanted>
-Result<std::optional<Device>> Client::find_in_dump(IsWanted is_wanted)
-{
-    Result<Device> device;
-    auto closed =
-        collect({.command = RDMA_NLDEV_CMD_GET, .flags = NLM_F_DUMP}, [&](wire::Bytes payload) {
-            device = wire::parse_device(payload);
-            return !device || is_wanted(*device);
-        });
-    if (!closed)
-        return tl::unexpected<Error>(std::move(closed).error());
-    if (*closed)
-        return (*closed)->error == 0 ? Result<std::optional<Device>>() : refused(**closed);
-    // the rest of the dump would come before the reply to the next request
-    if (auto reset = transport_.reset(); !reset)
-        return tl::unexpected<Error>(std::move(reset).error());
-    return std::move(device).map(
-        [](Device&& found) { return std::optional<Device>(std::move(found)); });
-}
-
-Result<std::optional<Device>> Client::find_device(std::string_view name)
-{
-    return find_in_dump([&](const Device& device) { return device.name == name; });
-}
-
-Result<std::set<uint32_t>> Client::listed()
-{
-    std::set<uint32_t> indexes;
-    auto found = find_in_dump([&](const Device& device) {
-        indexes.insert(device.index);
-        return false;
-    });
-    return std::move(found).map([&](const auto&) { return std::move(indexes); });
-}
-
-Result<bool> Client::is_listed(uint32_t index)
-{
-    return find_in_dump([&](const Device& device) { return device.index == index; })
-        .map([](const auto& found) { return found.has_value(); });
 }
 
 } // namespace rdmad::nldev

@@ -6,7 +6,7 @@
 #include "core/nldev/wire.hpp"
 
 #include <initializer_list>
-#include <set>
+#include <map>
 #include <vector>
 
 namespace rdmad::nldev {
@@ -31,18 +31,12 @@ public:
     [[nodiscard]] Result<std::optional<CharDevice>>
     char_device(std::string_view type, uint32_t index, std::optional<uint32_t> port = {});
 
-    /// Dumps devices until one has that name. The cost grows with the number of devices before it,
-    /// each a step that the kernel walks from the start. nullopt does not prove that there is none:
-    /// a dump that runs while any device is removed can skip others, and is not marked.
-    [[nodiscard]] Result<std::optional<Device>> find_device(std::string_view name);
-
-    /// Returns true if a dump has a device. From the moment that the kernel begins to remove a
-    /// device, no dump has it, while device() returns it until its last user has let go
-    /// (disable_device(), drivers/infiniband/core/device.c). As above, false alone proves nothing.
-    [[nodiscard]] Result<bool> is_listed(uint32_t index);
-
-    /// Returns the indexes of all devices in a dump; as above, others may exist.
-    [[nodiscard]] Result<std::set<uint32_t>> listed();
+    /// Dumps the devices, by index. That one is missing proves nothing: a dump that runs while any
+    /// device is removed can skip others, and is not marked. From the moment that the kernel begins
+    /// to remove a device, no dump has it, while device() returns it until its last user has let go
+    /// (disable_device(), drivers/infiniband/core/device.c). Each device is a step that the kernel
+    /// walks from the start.
+    [[nodiscard]] Result<std::map<uint32_t, Device>> devices();
 
     /// Returns how many contexts processes have made of a device, each by an open uverbs node, and
     /// keep in whatever way; 0 if no device has that index. Whoever only opens a node has none.
@@ -53,16 +47,14 @@ public:
     /// number of all, as the kernel dumps those of processes, too.
     [[nodiscard]] Result<std::vector<CmId>> cm_ids(uint32_t index);
 
-    [[nodiscard]] Result<System> system();
+    /// Returns true if the NOTIFY group sends messages: the kernel may since 6.12.
+    [[nodiscard]] Result<bool> has_monitor();
 
     /// Renames a device and waits for the kernel's reply. Fails with EEXIST if another device has
     /// the name, with EINVAL if no device has that index. The kernel checks only the length.
     [[nodiscard]] Result<void> rename(uint32_t index, std::string_view name);
 
 private:
-    /// Returns the first device of a dump for which is_wanted holds.
-    template <typename IsWanted>
-    [[nodiscard]] Result<std::optional<Device>> find_in_dump(IsWanted is_wanted);
     template <typename T>
     using Parser = Result<T> (*)(wire::Bytes);
 
@@ -73,6 +65,11 @@ private:
     template <typename Take>
     [[nodiscard]] Result<std::optional<wire::Status>> collect(const wire::Request& request,
                                                               Take take);
+    /// Passes each message of a dump to take, to the end. Returns what take failed with first, or
+    /// what the kernel refused with if that is no error in absent.
+    template <typename Take>
+    [[nodiscard]] Result<void> dump(wire::Request request, std::initializer_list<int> absent,
+                                    Take take);
     /// Returns the reply to one request, nullopt if the kernel refuses it with an error in absent.
     template <typename T>
     [[nodiscard]] Result<std::optional<T>> get(const wire::Request& request, Parser<T> parse,

@@ -38,12 +38,7 @@ Result<Datagram> receive_datagram(int socket, std::span<std::byte> buffer, const
                     (header.msg_flags & MSG_TRUNC) != 0};
 }
 
-KernelTransport::KernelTransport(Socket socket)
-    : socket_(std::move(socket)), buffer_(std::make_unique_for_overwrite<std::byte[]>(buffer_size))
-{
-}
-
-Result<KernelTransport::Socket> KernelTransport::connect()
+Result<KernelTransport::Socket> KernelTransport::open()
 {
     Socket socket(nl_socket_alloc());
     if (!socket)
@@ -59,16 +54,15 @@ Result<KernelTransport::Socket> KernelTransport::connect()
     return socket;
 }
 
-Result<KernelTransport> KernelTransport::create()
-{
-    auto socket = connect();
-    if (!socket)
-        return tl::unexpected<Error>(std::move(socket).error());
-    return KernelTransport(std::move(*socket));
-}
-
 Result<void> KernelTransport::send(std::string_view message)
 {
+    if (!socket_) {
+        auto socket = open();
+        if (!socket)
+            return tl::unexpected<Error>(std::move(socket).error());
+        socket_ = std::move(*socket);
+        buffer_ = std::make_unique_for_overwrite<std::byte[]>(buffer_size);
+    }
     // libnl does not change what it sends
     errno = 0;
     if (nl_sendto(socket_.get(), const_cast<char*>(message.data()), message.size()) < 0)
@@ -81,17 +75,10 @@ Result<void> KernelTransport::send(std::string_view message)
 // net/netlink/af_netlink.c). A reply that is not there now never comes.
 Result<Datagram> KernelTransport::receive()
 {
+    if (!socket_)
+        return fail(ENODATA, "RDMA netlink");
     return receive_datagram(nl_socket_get_fd(socket_.get()), {buffer_.get(), buffer_size},
                             "receiving from RDMA netlink");
-}
-
-Result<void> KernelTransport::reset()
-{
-    auto socket = connect();
-    if (!socket)
-        return tl::unexpected<Error>(std::move(socket).error());
-    socket_ = std::move(*socket);
-    return {};
 }
 
 } // namespace rdmad::nldev

@@ -15,23 +15,24 @@ namespace rdmad::nldev {
 [[nodiscard]] Result<Datagram> receive_datagram(int socket, std::span<std::byte> buffer,
                                                 const char* name);
 
-/// A NETLINK_RDMA socket of libnl. Opening one loads ib_core (net-pf-16-proto-20).
+/// A NETLINK_RDMA socket of libnl. Opens it with the first request: that loads ib_core
+/// (net-pf-16-proto-20), which a machine without RDMA devices need not have. An open one keeps
+/// ib_core from being unloaded (netlink_create(), net/netlink/af_netlink.c).
 class KernelTransport final : public Transport {
 public:
     /// Fails with EPROTONOSUPPORT if the kernel has no RDMA.
-    [[nodiscard]] static Result<KernelTransport> create();
-    KernelTransport(KernelTransport&&) = default;
-
     [[nodiscard]] Result<void> send(std::string_view message) override;
     [[nodiscard]] Result<Datagram> receive() override;
-    [[nodiscard]] Result<void> reset() override;
+    /// Closes the socket until the next request.
+    void close()
+    {
+        socket_.reset();
+    }
 
 private:
     using Socket = CPtr<nl_sock, nl_socket_free>;
 
-    explicit KernelTransport(Socket socket);
-
-    [[nodiscard]] static Result<Socket> connect();
+    [[nodiscard]] static Result<Socket> open();
 
     Socket socket_;
     std::unique_ptr<std::byte[]> buffer_;

@@ -34,7 +34,6 @@ struct Device {
 
 /// RDMA_NLDEV_CMD_PORT_GET, fill_port_info().
 struct Port {
-    uint32_t device_index = 0;
     uint32_t port = 0;
     std::optional<uint8_t> state;         ///< enum ib_port_state
     std::optional<uint32_t> lid;          ///< ports that speak InfiniBand or OPA only
@@ -44,17 +43,9 @@ struct Port {
 
 /// RDMA_NLDEV_CMD_GET_CHARDEV.
 struct CharDevice {
-    uint32_t major = 0;
-    uint32_t minor = 0;
     std::string name; ///< "uverbs0"
     std::optional<uint32_t>
         driver_id; ///< enum rdma_driver_id; of uverbs, where the driver has not hidden it
-};
-
-/// RDMA_NLDEV_CMD_SYS_GET.
-struct System {
-    bool shared_namespaces = true; ///< every network namespace sees every device
-    bool has_monitor = false;      ///< since 6.12: the NOTIFY group sends messages
 };
 
 /// RDMA_NLDEV_CMD_MONITOR: something happened to a device. The receiver requests its state:

@@ -29,8 +29,6 @@ public:
     /// Returns the next datagram. Fails with ENOBUFS if replies were lost, with ENODATA if there is
     /// none and none will come.
     [[nodiscard]] virtual Result<Datagram> receive() = 0;
-    /// Discards what is still to be read: the rest of an abandoned dump.
-    [[nodiscard]] virtual Result<void> reset() = 0;
 };
 
 } // namespace rdmad::nldev

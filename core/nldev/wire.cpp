@@ -106,17 +106,14 @@ Result<Device> parse_device(Bytes payload)
 Result<Port> parse_port(Bytes payload)
 {
     Port port;
-    std::optional<uint32_t> index;
     std::optional<uint32_t> number;
-    auto outcome = parse_attributes(payload, {{RDMA_NLDEV_ATTR_DEV_INDEX, &index},
-                                              {RDMA_NLDEV_ATTR_PORT_INDEX, &number},
+    auto outcome = parse_attributes(payload, {{RDMA_NLDEV_ATTR_PORT_INDEX, &number},
                                               {RDMA_NLDEV_ATTR_PORT_STATE, &port.state},
                                               {RDMA_NLDEV_ATTR_LID, &port.lid},
                                               {RDMA_NLDEV_ATTR_NDEV_INDEX, &port.netdev_index},
                                               {RDMA_NLDEV_ATTR_NDEV_NAME, &port.netdev}});
-    if (outcome && (!index || !number))
-        return malformed("netlink port without a device index or a port number");
-    port.device_index = index.value_or(0);
+    if (outcome && !number)
+        return malformed("netlink port without a number");
     port.port = number.value_or(0);
     return parsed(std::move(port), std::move(outcome));
 }
@@ -124,27 +121,19 @@ Result<Port> parse_port(Bytes payload)
 Result<CharDevice> parse_char_device(Bytes payload)
 {
     CharDevice device;
-    std::optional<uint64_t> number;
     auto outcome =
-        parse_attributes(payload, {{RDMA_NLDEV_ATTR_CHARDEV, &number},
-                                   {RDMA_NLDEV_ATTR_CHARDEV_NAME, &device.name},
+        parse_attributes(payload, {{RDMA_NLDEV_ATTR_CHARDEV_NAME, &device.name},
                                    {RDMA_NLDEV_ATTR_UVERBS_DRIVER_ID, &device.driver_id}});
-    if (outcome && (!number || device.name.empty()))
-        return malformed("netlink character device without a number or a name");
-    // huge_encode_dev(), include/linux/kdev_t.h
-    const uint64_t encoded = number.value_or(0);
-    device.major = static_cast<uint32_t>((encoded >> 8) & 0xfff);
-    device.minor = static_cast<uint32_t>((encoded & 0xff) | ((encoded >> 12) & 0xfff00));
+    if (outcome && device.name.empty())
+        return malformed("netlink character device without a name");
     return parsed(std::move(device), std::move(outcome));
 }
 
-Result<System> parse_system(Bytes payload)
+Result<bool> parse_monitor_mode(Bytes payload)
 {
-    std::optional<uint8_t> shared;
-    std::optional<uint8_t> monitor;
-    auto outcome = parse_attributes(
-        payload, {{RDMA_NLDEV_SYS_ATTR_NETNS_MODE, &shared}, {uapi::attr_monitor_mode, &monitor}});
-    return parsed(System{shared.value_or(1) != 0, monitor.value_or(0) != 0}, std::move(outcome));
+    std::optional<uint8_t> mode;
+    auto outcome = parse_attributes(payload, {{uapi::attr_monitor_mode, &mode}});
+    return parsed(mode.value_or(0) != 0, std::move(outcome));
 }
 
 Result<uint64_t> parse_contexts(Bytes payload)

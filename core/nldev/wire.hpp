@@ -46,7 +46,8 @@ struct Status {
 [[nodiscard]] Result<Device> parse_device(Bytes payload);
 [[nodiscard]] Result<Port> parse_port(Bytes payload);
 [[nodiscard]] Result<CharDevice> parse_char_device(Bytes payload);
-[[nodiscard]] Result<System> parse_system(Bytes payload);
+/// Returns true if a reply to RDMA_NLDEV_CMD_SYS_GET says that there is a monitor.
+[[nodiscard]] Result<bool> parse_monitor_mode(Bytes payload);
 /// Returns how many contexts processes have of a device; 0 where the kernel does not count them.
 [[nodiscard]] Result<uint64_t> parse_contexts(Bytes payload);
 /// Parses all entries of one message of a dump. Returns those that a part of the kernel has: any

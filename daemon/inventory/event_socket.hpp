@@ -16,7 +16,7 @@ class EventSocket {
 public:
     /// Listens to RDMA netlink, which since Linux 6.12 reports: registered, unregistered, renamed,
     /// a network device came or went. Older kernels let one join, too, and never say anything:
-    /// check nldev::System::has_monitor first.
+    /// check nldev::Client::has_monitor() first.
     [[nodiscard]] static Result<EventSocket> of_rdma();
     /// Listens to rtnetlink for changes of network devices and their addresses.
     [[nodiscard]] static Result<EventSocket> of_links();

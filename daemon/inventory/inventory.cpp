@@ -148,7 +148,7 @@ Result<void> Inventory::resync(const std::vector<UdevEvent>& events)
         else
             add_device(*event.index, event);
     }
-    const auto listed = client_.listed();
+    const auto listed = client_.devices();
     auto outcome = listed ? Result<void>() : tl::unexpected<Error>(listed.error());
     for (const auto index : indexes) {
         // its removal may have begun unseen
@@ -162,7 +162,7 @@ Result<void> Inventory::resync(const std::vector<UdevEvent>& events)
 
 Result<void> Inventory::look_for_leaving()
 {
-    const auto listed = client_.listed();
+    const auto listed = client_.devices();
     if (!listed)
         return tl::unexpected<Error>(listed.error());
     std::set<uint32_t> unlisted;
@@ -388,11 +388,11 @@ bool Inventory::is_leaving(uint32_t index)
     if (!doubtful_.contains(index))
         return false;
     for (int i = 0; i < 2; i++) {
-        const auto is_listed = client_.is_listed(index);
-        if (is_listed && !*is_listed)
+        const auto listed = client_.devices();
+        if (listed && !listed->contains(index))
             continue;
         // a module that serves nodes was unloaded
-        if (is_listed)
+        if (listed)
             doubtful_.erase(index);
         return false;
     }

@@ -12,10 +12,10 @@ void KernelEvents::listen(nldev::Client& client)
         return;
     is_listening_ =
         links_.socket || open(links_, priority::kernel, sockets_.links(), [this] { hear_links(); });
-    const auto system = client.system();
-    if (!system)
+    const auto has_monitor = client.has_monitor();
+    if (!has_monitor)
         is_listening_ = false;
-    else if (system->has_monitor)
+    else if (*has_monitor)
         is_listening_ &= open(rdma_, priority::kernel, sockets_.rdma(), [this] { hear_rdma(); });
 }
 

@@ -90,21 +90,16 @@ std::optional<uint32_t> Fabric::device_with(const IpAddress& address) const
 
 Result<Fabric> look_at_fabric(nldev::Client& client, const sysfs::Directory& root)
 {
-    const auto indexes = client.listed();
-    if (!indexes)
-        return tl::unexpected<Error>(indexes.error());
+    const auto devices = client.devices();
+    if (!devices)
+        return tl::unexpected<Error>(devices.error());
     auto local = local_addresses(root);
     if (!local)
         return tl::unexpected<Error>(std::move(local).error());
     Fabric fabric{.local = std::move(*local)};
-    for (const auto index : *indexes) {
-        const auto device = client.device(index);
-        if (!device)
-            return tl::unexpected<Error>(device.error());
-        if (!*device)
-            continue;
+    for (const auto& [index, device] : *devices) {
         auto& known = fabric.devices[index];
-        known.name = (*device)->name;
+        known.name = device.name;
         read_device(root, known);
         const auto ids = client.cm_ids(index);
         if (!ids)

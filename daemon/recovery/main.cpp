@@ -49,10 +49,8 @@ Result<Fabric> look(const std::set<uint32_t>& ready)
         return tl::unexpected<Error>(std::move(root).error());
     if (!*root)
         return fail(ENOENT, "/sys");
-    auto transport = nldev::KernelTransport::create();
-    if (!transport)
-        return tl::unexpected<Error>(std::move(transport).error());
-    nldev::Client client(*transport);
+    nldev::KernelTransport transport;
+    nldev::Client client(transport);
     return look_at_fabric(client, **root).map([&](Fabric&& fabric) {
         fabric.ready = ready;
         return std::move(fabric);

@@ -100,7 +100,6 @@ void check_port(Bytes payload)
     const auto port = wire::parse_port(payload);
     if (!port)
         return require_reason(port.error());
-    require_number(port->device_index, payload, RDMA_NLDEV_ATTR_DEV_INDEX);
     require_number(port->port, payload, RDMA_NLDEV_ATTR_PORT_INDEX);
     require_optional(port->state, payload, RDMA_NLDEV_ATTR_PORT_STATE);
     require_optional(port->lid, payload, RDMA_NLDEV_ATTR_LID);
@@ -151,16 +150,14 @@ void check_char_device(Bytes payload)
     require(!device->name.empty(), "a node has a name");
     require_text(device->name, payload, RDMA_NLDEV_ATTR_CHARDEV_NAME);
     require_optional(device->driver_id, payload, RDMA_NLDEV_ATTR_UVERBS_DRIVER_ID);
-    require(last_value(payload, RDMA_NLDEV_ATTR_CHARDEV).has_value(), "a node has a number");
-    require(device->major < 1U << 12 && device->minor < 1U << 20, "numbers are the kernel's dev_t");
 }
 
-void check_system(Bytes payload)
+void check_monitor_mode(Bytes payload)
 {
-    const auto system = wire::parse_system(payload);
-    if (!system)
-        return require_reason(system.error());
-    require(!system->has_monitor || last_value(payload, uapi::attr_monitor_mode),
+    const auto has_monitor = wire::parse_monitor_mode(payload);
+    if (!has_monitor)
+        return require_reason(has_monitor.error());
+    require(!*has_monitor || last_value(payload, uapi::attr_monitor_mode),
             "a kernel that tells nothing has no monitor");
 }
 
@@ -227,7 +224,7 @@ void run_one(std::string_view input)
         check_cm_ids(message->payload);
         check_port(message->payload);
         check_char_device(message->payload);
-        check_system(message->payload);
+        check_monitor_mode(message->payload);
         check_notification(message->payload);
         check_link(*message);
         check_devlink(message->payload);

@@ -51,11 +51,6 @@ void ReplayTransport::fail_next_send(int error, unsigned after)
     sends_before_error_ = after;
 }
 
-void ReplayTransport::fail_next_reset(int error)
-{
-    reset_error_ = error;
-}
-
 SentRequest ReplayTransport::decode(std::string_view message)
 {
     const auto bytes = octets(message);
@@ -112,15 +107,6 @@ Result<nldev::Datagram> ReplayTransport::receive()
     current_ = reply.bytes;
     current_.shrink_to_fit();
     return nldev::Datagram{current_, reply.sender, reply.truncated};
-}
-
-Result<void> ReplayTransport::reset()
-{
-    resets_++;
-    pending_.clear();
-    if (const int error = std::exchange(reset_error_, 0); error != 0)
-        return fail(error, "scripted");
-    return {};
 }
 
 void CapturedKernel::remove(uint32_t index)

@@ -33,8 +33,8 @@ struct SentRequest {
     std::string name = {};
 };
 
-/// Answers from a script. As with a real socket, what is not read stays in front of later answers
-/// until a reset, and the number of an answer is that of its request.
+/// Answers from a script. As with a real socket, what is not read stays in front of later answers,
+/// and the number of an answer is that of its request.
 class ReplayTransport : public nldev::Transport {
 public:
     /// What the next request without a script is answered with; nothing is ENODATA.
@@ -43,15 +43,10 @@ public:
     void answer(const Octets& datagram);
     /// after: how many get there before.
     void fail_next_send(int error, unsigned after = 0);
-    void fail_next_reset(int error);
 
     [[nodiscard]] const std::vector<SentRequest>& sent() const
     {
         return sent_;
-    }
-    [[nodiscard]] unsigned resets() const
-    {
-        return resets_;
     }
     /// Datagrams that nobody has read.
     [[nodiscard]] size_t unread() const
@@ -61,7 +56,6 @@ public:
 
     Result<void> send(std::string_view message) override;
     Result<nldev::Datagram> receive() override;
-    Result<void> reset() override;
 
 protected:
     [[nodiscard]] bool fails_next_send() const
@@ -77,8 +71,6 @@ private:
     std::vector<SentRequest> sent_;
     int send_error_ = 0;
     unsigned sends_before_error_ = 0;
-    int reset_error_ = 0;
-    unsigned resets_ = 0;
 };
 
 /// A kernel with the devices of a capture, which can be renamed. It refuses questions that were not

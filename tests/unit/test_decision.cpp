@@ -2,7 +2,6 @@
 #include "tests/support/fixture_tree.hpp"
 #include "tests/support/must.hpp"
 #include "udev-helpers/rdma_id/naming/decision.hpp"
-#include "udev-helpers/rdma_id/naming/link_files.hpp"
 
 using namespace rdmad;
 using namespace rdmad::rdma_id;
@@ -86,7 +85,7 @@ struct Bench {
         const auto root = tree.root();
         const Snapshot device = {must_find(find_device_target(root, info.device.name)), info};
         input.emplace(NamingInput{root,
-                                  read_link_files(tree.path()),
+                                  config::read_link_files(tree.path()),
                                   records,
                                   host,
                                   {.scheme = asked},

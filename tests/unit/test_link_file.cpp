@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 #include "core/config/link_file.hpp"
 #include "tests/catch.hpp"
+#include "tests/support/fixture_tree.hpp"
 
 #include <string>
 #include <vector>
@@ -436,4 +437,20 @@ TEST_CASE("any name expands to a name or a reason", "[link_file]")
                 (!composed.name.empty() && !refusal(composed.name).empty()))
                 FAIL_CHECK("neither or both: " << first << " " << second);
         }
+}
+
+TEST_CASE("of two files with one name that of the administrator counts", "[link_file]")
+{
+    const rdmad::test::FixtureTree tree;
+    for (const auto* folder : {"etc/rdmad/link.d", "run/rdmad/link.d", "usr/local/lib/rdmad/link.d",
+                               "usr/lib/rdmad/link.d"})
+        tree.file(std::string(folder) + "/10-a.link", "[Match]\nDriver=mlx5_core\n");
+    tree.file("usr/lib/rdmad/link.d/05-b.link", "[Match]\nDriver=mlx5_core\n");
+    for (const auto* first : {"etc", "run", "usr/local/lib", "usr/lib"}) {
+        const auto links = read_link_files(tree.path());
+        REQUIRE(links.size() == 2);
+        CHECK(links[0].path.ends_with("/usr/lib/rdmad/link.d/05-b.link"));
+        CHECK(links[1].path == tree.path(std::string(first) + "/rdmad/link.d/10-a.link"));
+        tree.remove(std::string(first) + "/rdmad/link.d/10-a.link");
+    }
 }

@@ -38,7 +38,7 @@ struct Bench {
     CapturedKernel kernel{"7.2"};
     nldev::Client client{kernel};
     sysfs::Directory root = tree.root();
-    LinkOwners owners{&client, root, {.rdmad = tree.path("run/rdmad")}};
+    LinkOwners owners{client, root, {.rdmad = tree.path("run/rdmad")}};
 
     Bench()
     {
@@ -341,7 +341,7 @@ TEST_CASE("a link that cannot change hands in the records does so for udev", "[l
 TEST_CASE("a reader tells who has the link and writes nothing", "[link_owners]")
 {
     Bench bench;
-    LinkOwners reader(&bench.client, bench.root, {.rdmad = bench.tree.path("run/rdmad")}, false);
+    LinkOwners reader(bench.client, bench.root, {.rdmad = bench.tree.path("run/rdmad")}, false);
     SECTION("nobody")
     {
         CHECK(must(reader.take(by_opa)));
@@ -611,7 +611,7 @@ TEST_CASE("links change hands though another event keeps the lock", "[link_owner
     CHECK(bench.wins(by_mixed));
     CHECK_FALSE(bench.wins(by_opa));
     const auto held = must(lock_state(bench.tree.path("run/rdmad"), "lock"));
-    LinkOwners hasty(&bench.client, bench.root,
+    LinkOwners hasty(bench.client, bench.root,
                      {.rdmad = bench.tree.path("run/rdmad"), .lock_patience = 1ms});
     SECTION("when their owner goes")
     {
@@ -646,7 +646,7 @@ TEST_CASE("a loss that nobody could read is told again", "[link_owners]")
 {
     Bench bench;
     bench.tree.directory("dev");
-    LinkOwners owners(&bench.client, bench.root,
+    LinkOwners owners(bench.client, bench.root,
                       {.rdmad = bench.tree.path("run/rdmad"), .log = bench.tree.path("dev/log")});
     const auto mark = [&] {
         return bench.tree.target("run/rdmad/contested/port-0002c90300000a01-umad-umad2");

@@ -20,7 +20,7 @@ struct Bench {
     CapturedKernel kernel{"7.2"};
     nldev::Client client{kernel};
     sysfs::Directory root = tree.root();
-    LinkOwners owners{&client, root, {.rdmad = tree.path("rdmad")}};
+    LinkOwners owners{client, root, {.rdmad = tree.path("rdmad")}};
 };
 
 /// Device 0 of the captures.
@@ -205,6 +205,7 @@ TEST_CASE("aliases that other rules gave a node stay", "[node_links]")
 TEST_CASE("a claim that fails for the own device is an error", "[node_links]")
 {
     Bench bench;
+    bench.tree.directory("class/infiniband");
     bench.tree.link("rdmad/claims/port-0002c90300000a01-umad", "0 2 umad1");
     bench.kernel.fail_next_send(EPERM);
     CHECK(error_of(claim_links(mixed(Node::umad, "umad0"), bench.owners)) == EPERM);

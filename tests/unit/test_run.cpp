@@ -12,43 +12,12 @@ using namespace rdmad::test;
 
 namespace {
 
-/// A socket of a kernel that many may open.
-class Connection final : public nldev::Transport {
-public:
-    explicit Connection(nldev::Transport& kernel) : kernel_(kernel) {}
-
-    Result<void> send(std::string_view message) override
-    {
-        return kernel_.send(message);
-    }
-    Result<nldev::Datagram> receive() override
-    {
-        return kernel_.receive();
-    }
-    Result<void> reset() override
-    {
-        return kernel_.reset();
-    }
-
-private:
-    nldev::Transport& kernel_;
-};
-
 /// Device 0 of the captures with its node uverbs0, and the whole of rdma_id but its arguments.
 struct Bench {
     FakeHost kernel{"7.2"};
-    int connections = 0;
-    std::optional<Error> netlink_error = {};
     Options options = {.event = true};
-    Host host = {.sys = kernel.sys.path(),
-                 .paths = kernel.paths,
-                 .event = kernel.event,
-                 .open_netlink = [this]() -> Result<std::unique_ptr<nldev::Transport>> {
-                     if (netlink_error)
-                         return tl::unexpected<Error>(*netlink_error);
-                     connections++;
-                     return std::make_unique<Connection>(kernel);
-                 }};
+    Host host = {
+        .sys = kernel.sys.path(), .paths = kernel.paths, .event = kernel.event, .netlink = kernel};
 
     Bench()
     {
@@ -137,14 +106,14 @@ TEST_CASE("the kernel is not asked about a network device that RDMA has nothing 
         return bench.run_event("add", "net", "/" + adapter + "/net/eth0");
     };
     CHECK(run_net_event().exit_code == exit_found);
-    CHECK(bench.connections == 0);
+    CHECK(bench.kernel.sent().empty());
     // udev's record of the node is empty
     bench.kernel.sys.directory(adapter + "/infiniband/mixed");
     bench.kernel.sys.directory("class/infiniband_verbs/abi_version");
     const auto answer = run_net_event();
     CHECK(answer.exit_code == exit_found);
     CHECK(answer.text.empty());
-    CHECK(bench.connections == 1);
+    CHECK_FALSE(bench.kernel.sent().empty());
 }
 
 TEST_CASE("what udev recorded nothing of is looked for when it goes", "[run]")
@@ -159,7 +128,7 @@ TEST_CASE("what udev recorded nothing of is looked for when it goes", "[run]")
     CHECK(bench.run_event("remove", "infiniband", "/devices/x/infiniband/old").exit_code ==
           exit_found);
     // to ask would load ib_core
-    CHECK(bench.connections == (is_loaded ? 1 : 0));
+    CHECK(bench.kernel.sent().empty() == !is_loaded);
     CHECK_FALSE(records.find(gone).has_value());
 }
 
@@ -179,8 +148,9 @@ TEST_CASE("what is not there, or cannot be asked for, has exit codes of its own"
     CHECK(bench.run_event("add", "infiniband", "/class/infiniband/gone").exit_code ==
           exit_not_found);
     CHECK(bench.run_for("gone").exit_code == exit_not_found);
-    bench.netlink_error = Error{EPROTONOSUPPORT, "RDMA netlink"};
+    bench.kernel.fail_next_send(EPROTONOSUPPORT);
     CHECK(bench.run_node_event().exit_code == exit_refused);
+    bench.kernel.fail_next_send(EPROTONOSUPPORT);
     CHECK(bench.run_for("mixed").exit_code == exit_refused);
     bench.host.sys = bench.kernel.sys.path("none");
     CHECK(bench.run_for("mixed").exit_code == exit_refused);

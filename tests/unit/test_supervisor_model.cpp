@@ -815,7 +815,6 @@ private:
     }
     void begin()
     {
-        (void)kernel_.reset();
         client_.emplace(kernel_);
         bindings_.emplace(run_.path());
         inventory_.emplace(*client_, root_, [this](const DeviceChange& change) {

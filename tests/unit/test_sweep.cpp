@@ -49,7 +49,7 @@ struct Bench {
     }
     void sweep()
     {
-        rdma_id::sweep(&client, root, {.rdmad = tree.path("rdmad")});
+        rdma_id::sweep(client, root, {.rdmad = tree.path("rdmad")});
     }
     [[nodiscard]] List owners() const
     {
@@ -130,11 +130,11 @@ TEST_CASE("where the kernel does not answer a sweep removes nothing", "[sweep]")
 
 TEST_CASE("without ib_core nothing lives, and nothing is asked", "[sweep]")
 {
-    const Bench bench;
+    Bench bench;
     bench.tree.remove("class");
     bench.mark(std::string(of_mixed) + "-umad2", "1 1 umad2 yields");
     bench.name(0, 5, "mlx5_0 ibp1s0");
-    sweep(nullptr, bench.root, {.rdmad = bench.tree.path("rdmad")});
+    bench.sweep();
     CHECK(bench.owners().empty());
     CHECK(bench.marks().empty());
     CHECK(bench.tree.list("rdmad/names").empty());
@@ -166,7 +166,7 @@ TEST_CASE("a sweep where there are no records does nothing", "[sweep]")
 TEST_CASE("records do not grow however many removals are lost", "[sweep]")
 {
     Bench bench;
-    const LinkOwners owners(&bench.client, bench.root, {.rdmad = bench.tree.path("rdmad")});
+    const LinkOwners owners(bench.client, bench.root, {.rdmad = bench.tree.path("rdmad")});
     const NameRecords names(bench.tree.path("rdmad"));
     // devices go ten at a time, and their names are given again
     for (uint32_t turn = 1; turn <= 10000; turn++) {
@@ -189,7 +189,7 @@ TEST_CASE("a sweep does not wait for the lock again and again", "[sweep]")
         bench.claim(of_gone + std::to_string(i), "9 1 umad9");
     const auto held = must(lock_state(bench.tree.path("rdmad"), "lock"));
     const auto begin = std::chrono::steady_clock::now();
-    rdma_id::sweep(&bench.client, bench.root,
+    rdma_id::sweep(bench.client, bench.root,
                    {.rdmad = bench.tree.path("rdmad"), .lock_patience = 100ms});
     // it would be ten
     CHECK(std::chrono::steady_clock::now() - begin < 5s);

@@ -100,7 +100,7 @@ void parse_with_everything(const wire::Message& message)
     if (const auto node = wire::parse_char_device(message.payload); node)
         CHECK_FALSE(node->name.empty());
     [[maybe_unused]] const auto port = wire::parse_port(message.payload);
-    [[maybe_unused]] const auto system = wire::parse_system(message.payload);
+    [[maybe_unused]] const auto monitor = wire::parse_monitor_mode(message.payload);
     [[maybe_unused]] const auto ids = wire::parse_cm_ids(message.payload);
     [[maybe_unused]] const auto contexts = wire::parse_contexts(message.payload);
     [[maybe_unused]] const auto notification = wire::parse_notification(message.payload);
@@ -210,10 +210,9 @@ TEST_CASE("InfiniBand and OPA ports have a LID and a prefix, and no network devi
 {
     const Capture capture(GENERATE(from_range(kernels())));
     // rdma_mock numbers LIDs from 1 in order of ports
-    const auto [label, device, lid] =
-        GENERATE(table<std::string, uint32_t, uint32_t>({{"port 0/1", 0, 1}, {"port 1/1", 1, 2}}));
+    const auto [label, lid] =
+        GENERATE(table<std::string, uint32_t>({{"port 0/1", 1}, {"port 1/1", 2}}));
     const auto port = must(parse_guarded(capture.datagram(label), wire::parse_port));
-    CHECK(port.device_index == device);
     CHECK(port.port == 1);
     CHECK(port.state == uint8_t{4}); // IB_PORT_ACTIVE
     CHECK(port.lid == lid);
@@ -224,12 +223,10 @@ TEST_CASE("InfiniBand and OPA ports have a LID and a prefix, and no network devi
 TEST_CASE("RoCE and iWARP ports have a network device, and no LID", "[wire]")
 {
     const Capture capture(GENERATE(from_range(kernels())));
-    using Row = std::tuple<std::string, uint32_t, uint32_t, std::string>;
-    const auto [label, device, number, netdev] =
-        GENERATE(Row{"port 0/2", 0, 2, "dummy0"}, Row{"port 2/1", 2, 1, "dummy1"},
-                 Row{"port 3/1", 3, 1, "dummy2"});
+    using Row = std::tuple<std::string, uint32_t, std::string>;
+    const auto [label, number, netdev] = GENERATE(
+        Row{"port 0/2", 2, "dummy0"}, Row{"port 2/1", 1, "dummy1"}, Row{"port 3/1", 1, "dummy2"});
     const auto port = must(parse_guarded(capture.datagram(label), wire::parse_port));
-    CHECK(port.device_index == device);
     CHECK(port.port == number);
     CHECK(port.netdev == netdev);
     // dummy0 and the others were made one after the other, and the kernel numbers them so
@@ -239,40 +236,23 @@ TEST_CASE("RoCE and iWARP ports have a network device, and no LID", "[wire]")
     CHECK_FALSE(port.lid.has_value());
 }
 
-TEST_CASE("a character device has the numbers of the kernel's documentation", "[wire]")
+TEST_CASE("a character device has a name", "[wire]")
 {
     const Capture capture(GENERATE(from_range(kernels())));
-    // devices.txt: 231, umad0 at 0, issm0 at 64, uverbs0 at 192
-    using Row = std::tuple<std::string, std::string, uint32_t>;
-    const auto [label, name, minor] = GENERATE(
-        Row{"uverbs 0", "uverbs0", 192}, Row{"umad 0/2", "umad1", 1}, Row{"umad 2/1", "umad3", 3});
+    using Row = std::tuple<std::string, std::string>;
+    const auto [label, name] =
+        GENERATE(Row{"uverbs 0", "uverbs0"}, Row{"umad 0/2", "umad1"}, Row{"umad 2/1", "umad3"});
     const auto node = must(parse_guarded(capture.datagram(label), wire::parse_char_device));
     CHECK(node.name == name);
-    CHECK(node.major == 231);
-    CHECK(node.minor == minor);
     // rdma_mock pretends to be rxe
     CHECK(node.driver_id == (label == "uverbs 0" ? std::optional<uint32_t>(14) : std::nullopt));
-}
-
-TEST_CASE("a large device number is decoded as huge_encode_dev() encodes it", "[wire]")
-{
-    auto datagram = Capture("7.2").datagram("uverbs 0");
-    const uint32_t major = 511;
-    const uint32_t minor = 0x54321;
-    const size_t at = find_attribute(datagram, RDMA_NLDEV_ATTR_CHARDEV) + 4;
-    put_u32(datagram, at, (minor & 0xff) | major << 8 | (minor & ~0xffU) << 12);
-    put_u32(datagram, at + 4, 0);
-    const auto node = must(wire::parse_char_device(message_in(datagram).payload));
-    CHECK(node.major == major);
-    CHECK(node.minor == minor);
 }
 
 TEST_CASE("the monitor is told of since Linux 6.12", "[wire]")
 {
     const auto kernel = GENERATE(from_range(kernels()));
-    const auto system = must(parse_guarded(Capture(kernel).datagram("system"), wire::parse_system));
-    CHECK(system.shared_namespaces);
-    CHECK(system.has_monitor == (kernel != "6.1"));
+    CHECK(must(parse_guarded(Capture(kernel).datagram("system"), wire::parse_monitor_mode)) ==
+          (kernel != "6.1"));
 }
 
 TEST_CASE("a refusal has the kernel's errno value", "[wire]")
@@ -552,19 +532,9 @@ TEST_CASE("what has no number is no port, and no character device", "[wire]")
           EBADMSG);
 }
 
-TEST_CASE("a kernel that does not tell of namespaces shares them", "[wire]")
+TEST_CASE("a kernel that says nothing has no monitor", "[wire]")
 {
-    // Linux before 5.2
-    const auto system = must(wire::parse_system({}));
-    CHECK(system.shared_namespaces);
-    CHECK_FALSE(system.has_monitor);
-}
-
-TEST_CASE("exclusive namespaces are told apart from shared ones", "[wire]")
-{
-    auto datagram = Capture("7.2").datagram("system");
-    datagram[find_attribute(datagram, RDMA_NLDEV_SYS_ATTR_NETNS_MODE) + 4] = std::byte{0};
-    CHECK_FALSE(must(wire::parse_system(message_in(datagram).payload)).shared_namespaces);
+    CHECK_FALSE(must(wire::parse_monitor_mode({})));
 }
 
 TEST_CASE("a notification tells of a device, or of none", "[wire]")

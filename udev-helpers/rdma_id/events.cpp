@@ -11,6 +11,7 @@
 #include "udev-helpers/rdma_id/naming/ensure_name.hpp"
 #include "udev-helpers/rdma_id/node_links.hpp"
 #include "udev-helpers/rdma_id/node_refresh.hpp"
+#include "udev-helpers/rdma_id/sweep.hpp"
 
 #include <ctime>
 #include <unistd.h>
@@ -124,7 +125,7 @@ Result<std::string> handle_node_event(const Context& context, const Target& node
     const auto info = read_settled_info(context, node, std::move(**device), std::move(known));
     if (!info || !*info)
         return missing(info);
-    LinkOwners owners(&context.client, context.root, context.paths);
+    LinkOwners owners(context.client, context.root, context.paths);
     auto links = claim_links(**info, owners);
     if (!links)
         return tl::unexpected<Error>(std::move(links).error());
@@ -162,23 +163,25 @@ Result<std::string> handle_device_event(const Context& context, const Target& ta
     return format_properties(**info, {});
 }
 
-bool handle_removal(const sysfs::Directory& root, const Paths& paths, const EventProperties& event)
+void handle_removal(const Context& context)
 {
-    const auto devpath = event("DEVPATH").value_or("");
-    const std::string sysname(sysfs::last_component(devpath));
-    const auto node = node_of(event("SUBSYSTEM").value_or(""), sysname);
+    const auto& paths = context.paths;
+    const std::string sysname(sysfs::last_component(context.property("DEVPATH")));
+    const auto node = node_of(context.property("SUBSYSTEM"), sysname);
     if (!node)
-        return true;
-    const auto past = read_past_links(*node, sysname, event);
-    if (!past)
-        return *node != Node::device;
-    note_removal(paths, past->index, sysname, event);
-    LinkOwners(nullptr, root, paths).release(*past);
+        return;
+    const auto past = read_past_links(*node, sysname, context.event);
+    if (!past) {
+        if (*node == Node::device)
+            sweep(context.client, context.root, paths);
+        return;
+    }
+    note_removal(paths, past->index, sysname, context.event);
+    LinkOwners(context.client, context.root, paths).release(*past);
     if (*node == Node::device)
-        NameRecords(paths.rdmad).forget_gone(root, [&](uint32_t index) {
+        NameRecords(paths.rdmad).forget_gone(context.root, [&](uint32_t index) {
             return index == past->index;
         });
-    return true;
 }
 
 Result<std::string> describe_target(const Context& context, const Options& options,
@@ -192,7 +195,7 @@ Result<std::string> describe_target(const Context& context, const Options& optio
         return missing(info);
     if (target.node == Node::device)
         log_failure(load_modules(context.client, context.root, **info, options.load));
-    LinkOwners owners(&context.client, context.root, context.paths, false);
+    LinkOwners owners(context.client, context.root, context.paths, false);
     const auto links = claim_links(**info, owners);
     if (!links)
         return tl::unexpected<Error>(links.error());

@@ -26,10 +26,9 @@ struct NamingMode {
                                                       const NamingMode& naming, Load load);
 
 /// Handles the "remove" event of a device or node, which has only its udev properties left:
-/// releases what it had. Returns false if udev has no record of a device, which may have had links
-/// and a name all the same: see sweep().
-[[nodiscard]] bool handle_removal(const sysfs::Directory& root, const Paths& paths,
-                                  const EventProperties& event);
+/// releases what it had. A device of which udev has no record may have had links and a name all the
+/// same: looks for those of all devices that are gone. See sweep().
+void handle_removal(const Context& context);
 
 /// Describes a device or node to a user in the format that the options ask for. Returns an empty
 /// string if the device is gone.

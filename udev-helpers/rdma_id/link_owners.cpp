@@ -145,8 +145,8 @@ Result<UniqueFd> LinkOwners::wait_for_lock() const
 Result<LinkOwners::Standing> LinkOwners::standing(uint64_t guid, const Claimant& owner)
 {
     const auto path = class_path(owner.node, owner.sysname);
-    for (int i = 0; client_ && i < max_renames; i++) {
-        const auto device = client_->device(owner.index);
+    for (int i = 0; sysfs::is_core_loaded(root_) && i < max_renames; i++) {
+        const auto device = client_.device(owner.index);
         if (!device)
             return tl::unexpected<Error>(device.error());
         const auto name = root_.read(path + "/ibdev");
@@ -176,7 +176,7 @@ Result<LinkOwners::Standing> LinkOwners::standing_of_port(uint64_t guid, const C
     auto current = sysfs.port_guid(owner.port);
     if (current && *current && *current != guid)
         return Standing::forfeit;
-    const auto port = client_->port(owner.index, owner.port);
+    const auto port = client_.port(owner.index, owner.port);
     if (!port && current && !*current)
         return Standing::forfeit;
     if (!port)

@@ -57,9 +57,8 @@ struct Mark {
 /// one below /run/rdmad/contested.
 class LinkOwners {
 public:
-    /// Takes nullptr as client if ib_core is not loaded: release() and sweep() work without it.
     /// writable: takes links, and triggers the node that has to give one up.
-    LinkOwners(nldev::Client* client, const sysfs::Directory& root, const Paths& paths,
+    LinkOwners(nldev::Client& client, const sysfs::Directory& root, const Paths& paths,
                bool writable = true)
         : client_(client),
           root_(root),
@@ -81,7 +80,7 @@ public:
     /// to release.
     bool release(const PastLinks& past) const;
 
-    /// Releases the links of every node that has gone without a release.
+    /// Releases the links of every node that has gone without a release. Without ib_core all have.
     void sweep();
 
 private:
@@ -110,7 +109,7 @@ private:
     bool release_link(const std::string& key, Node node, const PastLinks& past) const;
     [[nodiscard]] bool sweep_record(const char* kind, const std::string& name);
 
-    nldev::Client* client_;
+    nldev::Client& client_;
     const sysfs::Directory& root_;
     std::string directory_;
     mutable std::chrono::milliseconds lock_patience_;

@@ -20,14 +20,6 @@ std::optional<std::string> property_in_environment(const std::string& key)
     return value ? std::optional<std::string>(value) : std::nullopt;
 }
 
-Result<std::unique_ptr<nldev::Transport>> open_netlink()
-{
-    return nldev::KernelTransport::create().map(
-        [](nldev::KernelTransport&& transport) -> std::unique_ptr<nldev::Transport> {
-            return std::make_unique<nldev::KernelTransport>(std::move(transport));
-        });
-}
-
 int print(const Answer& answer)
 {
     const auto& text = answer.text;
@@ -50,6 +42,6 @@ int main(int argc, char** argv)
         log_to_journal();
     if (parsed.exit_code)
         return *parsed.exit_code;
-    return print(
-        run(parsed.options, {.event = property_in_environment, .open_netlink = open_netlink}));
+    rdmad::nldev::KernelTransport netlink;
+    return print(run(parsed.options, {.event = property_in_environment, .netlink = netlink}));
 }

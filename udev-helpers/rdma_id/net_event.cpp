@@ -8,7 +8,6 @@
 #include "udev-helpers/rdma_id/ipoib.hpp"
 #include "udev-helpers/rdma_id/log.hpp"
 #include "udev-helpers/rdma_id/naming/ensure_name.hpp"
-#include "udev-helpers/rdma_id/naming/link_files.hpp"
 #include "udev-helpers/rdma_id/node_links.hpp"
 #include "udev-helpers/rdma_id/node_refresh.hpp"
 
@@ -38,7 +37,7 @@ FoundRdma find_by_name(const Context& context, const std::string& name)
 /// they need no look at the RDMA device then.
 bool are_ipoib_names_wanted(const Context& context)
 {
-    const auto files = read_link_files(context.paths.root);
+    const auto files = config::read_link_files(context.paths.root);
     return std::any_of(files.begin(), files.end(),
                        [](const config::LinkFile& file) { return file.ipoib_name; });
 }

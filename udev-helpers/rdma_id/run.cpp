@@ -7,7 +7,6 @@
 #include "udev-helpers/rdma_id/naming/naming_switch.hpp"
 #include "udev-helpers/rdma_id/net_event.hpp"
 #include "udev-helpers/rdma_id/node_refresh.hpp"
-#include "udev-helpers/rdma_id/sweep.hpp"
 
 #include <cerrno>
 
@@ -22,9 +21,9 @@ Answer refused(const Error& error)
 }
 
 /// Logs an error of an event with what the event is about.
-Answer failed_event(const Host& host, const Error& error)
+Answer failed_event(const Context& context, const Error& error)
 {
-    warn(host.event("DEVPATH").value_or("") + ": " + error.message());
+    warn(context.property("DEVPATH") + ": " + error.message());
     return {exit_refused};
 }
 
@@ -49,47 +48,15 @@ Answer switch_naming(NamingVerb verb, const NamingSwitch& naming)
     return {exit_in_the_way};
 }
 
-/// Removes the records of all devices that are gone. Queries the kernel only if that does not load
-/// ib_core.
-void sweep_gone(const Host& host, const sysfs::Directory& root)
-{
-    if (!sysfs::is_core_loaded(root)) {
-        sweep(nullptr, root, host.paths);
-        return;
-    }
-    const auto transport = host.open_netlink();
-    if (!transport) {
-        warn(transport.error().message());
-        return;
-    }
-    nldev::Client client(**transport);
-    sweep(&client, root, host.paths);
-}
-
-/// Opens RDMA netlink, and passes the context to follow.
-template <typename Follow>
-Result<std::string> with_kernel(const Host& host, const sysfs::Directory& root, bool is_event,
-                                Follow follow)
-{
-    const auto transport = host.open_netlink();
-    if (!transport)
-        return tl::unexpected<Error>(transport.error());
-    nldev::Client client(**transport);
-    Finder finder(client, root, {host.paths.rdmad, is_event});
-    return follow(Context{client, root, finder, host.paths, host.event});
-}
-
-Answer net_event(const Options& options, const Host& host, const sysfs::Directory& root)
+Answer net_event(const Context& context, const Options& options)
 {
     // most network devices have nothing to do with RDMA
-    const auto devpath = host.event("DEVPATH").value_or("");
-    if (!root.contains("." + devpath + "/device/infiniband"))
+    const auto devpath = context.property("DEVPATH");
+    if (!context.root.contains("." + devpath + "/device/infiniband"))
         return {};
-    const bool gives_names = options.rename && NamingSwitch(host.paths.root).is_on();
-    const auto text = with_kernel(host, root, true, [&](const Context& context) {
-        return handle_net_event(context, devpath, gives_names);
-    });
-    return text ? Answer{exit_found, *text} : failed_event(host, text.error());
+    const bool gives_names = options.rename && NamingSwitch(context.paths.root).is_on();
+    const auto text = handle_net_event(context, devpath, gives_names);
+    return text ? Answer{exit_found, *text} : failed_event(context, text.error());
 }
 
 Result<std::string> event(const Context& context, const Options& options, const Target& target)
@@ -125,29 +92,29 @@ Answer run(const Options& options, const Host& host)
     const auto root = sysfs::Directory::open(host.sys);
     if (!root || !*root)
         return refused({ENOENT, host.sys});
-    const auto subsystem = host.event("SUBSYSTEM").value_or("");
-    const auto action = options.event ? host.event("ACTION").value_or("") : "";
+    nldev::Client client(host.netlink);
+    Finder finder(client, **root, {host.paths.rdmad, options.event});
+    const Context context{client, **root, finder, host.paths, host.event};
+    const auto subsystem = context.property("SUBSYSTEM");
+    const auto action = options.event ? context.property("ACTION") : "";
     if (action == "remove") {
-        if (!handle_removal(**root, host.paths, host.event))
-            sweep_gone(host, **root);
+        handle_removal(context);
         return {};
     }
     if (options.event && subsystem == "net")
-        return net_event(options, host, **root);
+        return net_event(context, options);
     if (action == "move")
-        forget_old_name(**root, host.event("DEVPATH_OLD").value_or(""), host.paths.udev);
+        forget_old_name(context.root, context.property("DEVPATH_OLD"), context.paths.udev);
 
-    const auto target = options.device ? find_target(**root, *options.device)
-                                       : find_event_target(**root, devpath, subsystem);
+    const auto target = options.device ? find_target(context.root, *options.device)
+                                       : find_event_target(context.root, devpath, subsystem);
     if (!target)
         return refused(target.error());
     if (!*target)
         return not_found(options);
-    const auto text = with_kernel(host, **root, options.event, [&](const Context& context) {
-        return answer(context, options, **target);
-    });
+    const auto text = answer(context, options, **target);
     if (!text)
-        return options.event ? failed_event(host, text.error()) : refused(text.error());
+        return options.event ? failed_event(context, text.error()) : refused(text.error());
     return text->empty() ? not_found(options) : Answer{exit_found, *text};
 }
 

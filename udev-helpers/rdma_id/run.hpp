@@ -5,17 +5,14 @@
 #include "udev-helpers/rdma_id/context.hpp"
 #include "udev-helpers/rdma_id/options.hpp"
 
-#include <memory>
-
 namespace rdmad::rdma_id {
 
 /// The machine that rdma_id runs on.
 struct Host {
     std::string sys = "/sys";
     Paths paths = {};
-    EventProperties event; ///< the environment
-    /// Opens RDMA netlink, which loads ib_core.
-    std::function<Result<std::unique_ptr<nldev::Transport>>()> open_netlink;
+    EventProperties event;     ///< the environment
+    nldev::Transport& netlink; ///< a request loads ib_core
 };
 
 /// The text for standard output, for udev or the user, and the exit code.

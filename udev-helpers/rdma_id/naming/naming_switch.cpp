@@ -124,7 +124,7 @@ std::string NamingSwitch::masked_rules() const
 /// Returns a hint for the user if no .link file is sound, else an empty string.
 std::string NamingSwitch::hint_without_links() const
 {
-    const auto files = read_link_files(root_);
+    const auto files = config::read_link_files(root_);
     if (std::any_of(files.begin(), files.end(),
                     [](const config::LinkFile& file) { return file.problems.empty(); }))
         return {};
@@ -209,7 +209,7 @@ std::string NamingSwitch::status() const
 
     if (const auto path = masked_rules(); !path.empty())
         text += path + " overrides rdmad's own file of that name.\n";
-    for (const auto& file : read_link_files(root_)) {
+    for (const auto& file : config::read_link_files(root_)) {
         text += file.path + (file.problems.empty() ? "\n" : ": names no device\n");
         for (const auto& problem : file.problems)
             text += "    " + problem.message() + "\n";

@@ -2,8 +2,8 @@
 #pragma once
 
 #include "core/base/result.hpp"
+#include "core/config/link_file.hpp"
 #include "udev-helpers/rdma_id/naming/host_facts.hpp"
-#include "udev-helpers/rdma_id/naming/link_files.hpp"
 
 namespace rdmad::rdma_id {
 
