@@ -148,6 +148,9 @@ Result<void> Inventory::resync(const std::vector<UdevEvent>& events)
         else
             add_device(*event.index, event);
     }
+    // a request loads ib_core, which a machine without devices need not have
+    if (indexes.empty())
+        return {};
     const auto listed = client_.devices();
     auto outcome = listed ? Result<void>() : tl::unexpected<Error>(listed.error());
     for (const auto index : indexes) {

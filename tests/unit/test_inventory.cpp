@@ -618,6 +618,14 @@ TEST_CASE("after losses all is as udev and the kernel have it", "[inventory]")
     CHECK(told == std::map<uint32_t, Kind>{{0, Kind::removed}, {1, Kind::port}, {3, Kind::added}});
 }
 
+TEST_CASE("where there are no devices the kernel is not asked, which would load ib_core",
+          "[inventory]")
+{
+    Bench bench;
+    must(bench.inventory.resync({}));
+    CHECK(bench.kernel.sent().empty());
+}
+
 TEST_CASE("after losses no device goes that the kernel has", "[inventory]")
 {
     Bench bench;
