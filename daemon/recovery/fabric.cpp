@@ -90,17 +90,20 @@ std::optional<uint32_t> Fabric::device_with(const IpAddress& address) const
 
 Result<Fabric> look_at_fabric(nldev::Client& client, const sysfs::Directory& root)
 {
-    const auto devices = client.devices();
-    if (!devices)
-        return tl::unexpected<Error>(devices.error());
     auto local = local_addresses(root);
     if (!local)
         return tl::unexpected<Error>(std::move(local).error());
     Fabric fabric{.local = std::move(*local)};
+    const auto devices = client.devices();
+    if (!devices)
+        return tl::unexpected<Error>(devices.error());
+    // sysfs has them by name: reads it before anybody renames one
     for (const auto& [index, device] : *devices) {
         auto& known = fabric.devices[index];
         known.name = device.name;
         read_device(root, known);
+    }
+    for (const auto& [index, device] : *devices) {
         const auto ids = client.cm_ids(index);
         if (!ids)
             return tl::unexpected<Error>(ids.error());
