@@ -951,6 +951,37 @@ TEST_CASE("a port is the same by its GUID, or else by its place", "[verdict]")
     }
 }
 
+TEST_CASE("a stop for one port is not laid to another that went", "[verdict]")
+{
+    auto memory = of_running();
+    memory.evicted_from = port("a");
+    auto other = port("b", GENERATE(1U, 2U));
+    other.port = other.index == 1 ? 2 : 1;
+    const auto verdict =
+        look(memory, down(), {{.present = {port("a")}, .lost = {lost(other, ended)}}});
+    CHECK(cause_of(verdict) == Stop::Cause::prepare);
+    CHECK(cause_of(look(memory, down(), {bereft(ended)})) == Stop::Cause::unplug);
+}
+
+TEST_CASE("a unit is to stop for a port until it is down, and nobody starts it", "[verdict]")
+{
+    auto memory = of_unplugged();
+    memory.evicted_from = port("a");
+    auto unit = down();
+    CHECK_FALSE(look(memory, unit, {satisfied()}).memory.evicted_from.has_value());
+    unit.has_job = true;
+    CHECK(look(memory, unit, {satisfied()}).memory.evicted_from.has_value());
+    CHECK(look(memory, down("deactivating"), {satisfied()}).memory.evicted_from.has_value());
+}
+
+TEST_CASE("a systemd that knows of no run is a new one, unless the port went", "[verdict]")
+{
+    const auto verdict = look(of_running(), never_ran(), {satisfied()});
+    CHECK(verdict.action == Action::start);
+    CHECK_FALSE(verdict.memory.stop.has_value());
+    CHECK(cause_of(look(of_running(), never_ran(), {bereft(now)})) == Stop::Cause::unplug);
+}
+
 TEST_CASE("a port has a place in a slot, or by the name of a software device", "[verdict]")
 {
     const Member known = {.device = "mlx5_0", .port = 1, .guid = "a", .path = "pci-1"};
