@@ -31,7 +31,7 @@ namespace rdmad::text {
 /// Returns the non-empty words between separators.
 [[nodiscard]] std::vector<std::string_view> split(std::string_view text, char separator);
 
-/// Joins words; an empty first word gets no separator.
+/// Joins words. Requires that none is empty.
 template <typename Words>
 [[nodiscard]] std::string join(const Words& words, std::string_view between)
 {

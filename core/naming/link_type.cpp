@@ -13,6 +13,7 @@ namespace {
 
 constexpr std::array<std::string_view, 7> names = {"infiniband", "opa", "roce",   "iwarp",
                                                    "usnic",      "efa", "unknown"};
+static_assert(names.size() == static_cast<size_t>(LinkType::unknown) + 1);
 
 // enum rdma_node_type, include/rdma/ib_verbs.h
 constexpr uint8_t node_iwarp = 4;

@@ -194,3 +194,21 @@ TEST_CASE("a hash is FNV-1a, in every build", "[text]")
     CHECK(text::stable_hash("\xff") ==
           (UINT64_C(0xcbf29ce484222325) ^ 0xff) * UINT64_C(0x100000001b3));
 }
+
+TEST_CASE("words are joined", "[text]")
+{
+    using List = std::vector<std::string>;
+    CHECK(text::join(List{}, ", ").empty());
+    CHECK(text::join(List{"a"}, ", ") == "a");
+    CHECK(text::join(List{"a", "b", "c"}, ", ") == "a, b, c");
+}
+
+TEST_CASE("an enumerator is found by its whole name", "[text]")
+{
+    enum class Colour { red, green };
+    constexpr std::array<std::string_view, 2> names = {"red", "green"};
+    CHECK(text::find_name<Colour>(names, "red") == Colour::red);
+    CHECK(text::find_name<Colour>(names, "green") == Colour::green);
+    for (const auto* other : {"", "re", "redgreen", "Red"})
+        CHECK_FALSE(text::find_name<Colour>(names, other).has_value());
+}

@@ -21,7 +21,7 @@ std::string guid_of(const PortInfo& port)
     return port.guid ? text::format_guid(*port.guid) : "";
 }
 
-/// Returns a list with a word for each port, none of them empty.
+/// Returns a list with a word for each port, as far as lists go. Requires that none is empty.
 template <typename WordOf>
 std::string list_of(const std::vector<PortInfo>& ports, WordOf word_of)
 {
