@@ -288,6 +288,8 @@ TEST_CASE("a removal leaves its time where rdmad asks for it", "[events]")
     bench.host.properties["USEC_INITIALIZED"] = "23456789";
     handle_removal(host.context);
     CHECK(std::stoull(host.image.target("run/rdmad/bound/0/uverbs0.23456789")) > 0);
+    // to ask would load ib_core
+    CHECK(host.sent().empty());
 }
 
 TEST_CASE("the removal of a device takes the record of its name away", "[events]")
@@ -302,6 +304,7 @@ TEST_CASE("the removal of a device takes the record of its name away", "[events]
     handle_removal(bench.host.context);
     CHECK_FALSE(bench.records.find({0, 1}).has_value());
     CHECK(bench.records.find(bench.id).has_value());
+    CHECK(bench.host.sent().empty());
 }
 
 TEST_CASE("the removal of a device of which udev recorded nothing has others looked for",

@@ -520,7 +520,7 @@ TEST_CASE("what has no index or name is no device", "[wire]")
     CHECK(error_of(wire::parse_device({})) == EBADMSG);
 }
 
-TEST_CASE("what has no number is no port, and no character device", "[wire]")
+TEST_CASE("what has no number is no port, and what has no name no character device", "[wire]")
 {
     CHECK(error_of(wire::parse_port({})) == EBADMSG);
     CHECK(error_of(wire::parse_char_device({})) == EBADMSG);

@@ -144,8 +144,11 @@ Result<UniqueFd> LinkOwners::wait_for_lock() const
 /// else forfeit. Retries if the device is being renamed.
 Result<LinkOwners::Standing> LinkOwners::standing(uint64_t guid, const Claimant& owner)
 {
+    // a request would load ib_core
+    if (!sysfs::is_core_loaded(root_))
+        return Standing::gone;
     const auto path = class_path(owner.node, owner.sysname);
-    for (int i = 0; sysfs::is_core_loaded(root_) && i < max_renames; i++) {
+    for (int i = 0; i < max_renames; i++) {
         const auto device = client_.device(owner.index);
         if (!device)
             return tl::unexpected<Error>(device.error());

@@ -76,8 +76,9 @@ public:
 
     /// Gives the links of a node to the nodes that came next and are still there. Call it for each
     /// node as it goes, and once more for the device: systemd may hear of the next owner before it
-    /// hears that the last one went, and would then ignore it. Returns true if there was something
-    /// to release.
+    /// hears that the last one went, and would then ignore it. Requests nothing of the kernel, as
+    /// that would load ib_core while it is unloaded. Returns true if there was something to
+    /// release.
     bool release(const PastLinks& past) const;
 
     /// Releases the links of every node that has gone without a release. Without ib_core all have.
