@@ -41,17 +41,20 @@ uint64_t Departures::when(const NodeId& node) const
     return std::min(seen->second, noted.value_or(seen->second));
 }
 
-void Departures::keep_only(const std::set<uint32_t>& indexes, const std::set<NodeId>& nodes)
+void Departures::keep_only(uint32_t index, const std::set<NodeId>& nodes)
 {
-    std::erase_if(expected_, [&](uint32_t index) {
-        const bool is_over = !indexes.contains(index);
-        if (is_over)
-            removals_.forget(index);
-        else
-            removals_.keep_only(index, nodes);
-        return is_over;
+    if (expected_.contains(index))
+        removals_.keep_only(index, nodes);
+    std::erase_if(seen_, [&](const auto& seen) {
+        return seen.first.index == index && !nodes.contains(seen.first);
     });
-    std::erase_if(seen_, [&](const auto& seen) { return !nodes.contains(seen.first); });
+}
+
+void Departures::forget(uint32_t index)
+{
+    if (expected_.erase(index) > 0)
+        removals_.forget(index);
+    keep_only(index, {});
 }
 
 } // namespace rdmad

@@ -24,12 +24,19 @@ public:
     void miss(const NodeId& node, uint64_t now);
     /// Returns CLOCK_MONOTONIC in microseconds; 0 if nobody knows.
     [[nodiscard]] uint64_t when(const NodeId& node) const;
-    /// Forgets what is known of any other device, and of any other node of these.
-    void keep_only(const std::set<uint32_t>& indexes, const std::set<NodeId>& nodes);
+    /// Returns the devices whose removals udev notes.
+    [[nodiscard]] const std::set<uint32_t>& expected() const
+    {
+        return expected_;
+    }
+    /// Forgets what is known of any other node of a device.
+    void keep_only(uint32_t index, const std::set<NodeId>& nodes);
+    /// Forgets a device that is gone.
+    void forget(uint32_t index);
 
 private:
     Removals removals_;
-    std::set<uint32_t> expected_; ///< devices whose removals udev notes
+    std::set<uint32_t> expected_;
     std::map<NodeId, uint64_t> seen_;
 };
 

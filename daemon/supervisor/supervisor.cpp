@@ -44,7 +44,8 @@ Supervisor::Supervisor(const Inventory& inventory, const Bindings& bindings, con
                 .on_failed = [this] { events_.on_work(); },
                 .on_ended = [this](const std::string& unit) { manager_->refresh(unit); }}),
       events_(std::move(events)),
-      clock_(std::move(clock))
+      clock_(std::move(clock)),
+      sweep_due_(departures_.expected())
 {
 }
 
@@ -62,7 +63,9 @@ void Supervisor::on_device(const DeviceChange& change)
 {
     const auto& device = change.device;
     const bool is_gone = change.kind == DeviceChange::Kind::removed;
-    is_sweep_due_ = is_sweep_due_ || is_gone;
+    // udev notes when any of its nodes goes, whether a unit is tied to that or not
+    if (is_gone || departures_.expected().contains(device.index))
+        sweep_due_.insert(device.index);
     claim(device.index,
           is_gone ? std::vector<Claim>() : claims_of(bindings_.files(), device, host_),
           change.kind == DeviceChange::Kind::renamed);
@@ -92,6 +95,7 @@ void Supervisor::claim(uint32_t index, std::vector<Claim> claims, bool is_rename
         if (inventory_.has_node(member.node_id()))
             continue;
         departures_.see(member.node_id(), clock_(CLOCK_MONOTONIC));
+        sweep_due_.insert(index);
         // an earlier rdmad may have tied the unit to it, and ended before it recorded that
         if (!anchors_.is_known())
             add_unused(unit, found->second, member);
@@ -355,8 +359,7 @@ void Supervisor::settle()
         prune(name);
     }
     anchors_.drop_foreign();
-    if (std::exchange(is_sweep_due_, false))
-        sweep_departures();
+    sweep_departures();
 }
 
 void Supervisor::tie(const std::string& name, BoundUnit& unit)
@@ -709,7 +712,12 @@ void Supervisor::remember(const std::string& name, BoundUnit& unit, UnitRecord r
 {
     if (record == unit.record && !unit.is_unwritten)
         return;
-    is_sweep_due_ = true;
+    std::set<NodeId> nodes;
+    for (const auto& member : record.members)
+        nodes.insert(member.node_id());
+    for (const auto& member : unit.record.members)
+        if (!nodes.contains(member.node_id()))
+            sweep_due_.insert(member.index);
     unit.record = std::move(record);
     auto outcome = records_.write(name, unit.record);
     if (!outcome && !unit.is_unwritten)
@@ -808,19 +816,32 @@ std::set<uint32_t> Supervisor::awaited() const
     return indexes;
 }
 
-/// Deletes the notes of removals that nobody needs any more.
+/// Deletes the notes of removals that nobody needs any more, of those devices alone that changed or
+/// that a record had: there may be hundreds.
 void Supervisor::sweep_departures()
 {
-    std::set<uint32_t> indexes;
-    std::set<NodeId> nodes;
-    for (const auto& [index, device] : inventory_.devices())
-        indexes.insert(index);
+    const auto due = std::exchange(sweep_due_, {});
+    if (due.empty())
+        return;
+    std::map<uint32_t, std::set<NodeId>> kept;
+    for (const auto index : due)
+        if (inventory_.devices().contains(index))
+            kept[index] = {};
     for (const auto& [name, unit] : units_)
         for (const auto& member : unit.record.members) {
-            indexes.insert(member.index);
-            nodes.insert(member.node_id());
+            if (!due.contains(member.index))
+                continue;
+            auto& nodes = kept[member.index];
+            // a record that is written has the time
+            if (!member.removed || unit.is_unwritten)
+                nodes.insert(member.node_id());
         }
-    departures_.keep_only(indexes, nodes);
+    for (const auto index : due) {
+        if (const auto nodes = kept.find(index); nodes != kept.end())
+            departures_.keep_only(index, nodes->second);
+        else
+            departures_.forget(index);
+    }
 }
 
 } // namespace rdmad

@@ -179,7 +179,7 @@ private:
     Events events_;
     Clock clock_;
     systemd::Orders* manager_ = nullptr;
-    bool is_sweep_due_ = true;
+    std::set<uint32_t> sweep_due_; ///< devices of which notes may be needed no more
     Claims claims_;
     std::map<std::string, BoundUnit> units_;
     std::set<std::string> dirty_;

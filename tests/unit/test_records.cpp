@@ -369,12 +369,19 @@ TEST_CASE("notes of nodes that nobody asks for go, however often nodes are made 
     for (uint64_t born = 1; born < 99; born++)
         run.link("bound/7/uverbs0." + std::to_string(born), "12");
     run.link("bound/7/umad0", "13");
-    departures.keep_only({7}, {{7, "uverbs0", 98}, {7, "umad0"}, {8, "uverbs0", 5}});
+    must(departures.expect(8));
+    run.link("bound/8/uverbs0.5", "12");
+    departures.keep_only(7, {{7, "uverbs0", 98}, {7, "umad0"}});
     CHECK(run.list("bound/7") == List{"umad0", "uverbs0.98"});
     run.link("bound/7/umad0.5", "14");
-    departures.keep_only({7}, {{7, "uverbs0", 98}, {7, "umad0"}});
+    departures.see({7, "uverbs1"}, 15);
+    departures.keep_only(7, {{7, "uverbs0", 98}, {7, "umad0"}});
     CHECK(run.list("bound/7") == List{"umad0", "umad0.5", "uverbs0.98"});
+    CHECK(departures.when({7, "uverbs1"}) == 0);
     CHECK(departures.when({7, "uverbs0", 98}) == 12);
-    departures.keep_only({}, {});
-    CHECK(run.list("bound").empty());
+    departures.see({7, "uverbs0", 98}, 11);
+    departures.forget(7);
+    CHECK(run.list("bound") == List{"8"});
+    CHECK(run.list("bound/8") == List{"uverbs0.5"});
+    CHECK(departures.when({7, "uverbs0", 98}) == 0);
 }

@@ -1555,6 +1555,52 @@ TEST_CASE("removals are noted as long as somebody may need that", "[supervisor]"
     CHECK(bench.run.list("bound") == List{"7"});
 }
 
+TEST_CASE("notes of nodes that no unit is tied to go with the next change of their device",
+          "[supervisor]")
+{
+    Bench bench;
+    bench.run_with_opa();
+    bench.bind("Device=mixed", "Unit=b.service", "50-b.binding");
+    bench.plug(0);
+    bench.finish_all();
+    bench.tell("b.service", running());
+    CHECK(bench.run.list("bound") == List{"0", "1"});
+    SECTION("of a kind that is not bound") {}
+    SECTION("of a device that is not bound any more")
+    {
+        bench.run.remove("etc/rdmad/binding.d/50-a.binding");
+        bench.reload();
+    }
+    bench.run.link("bound/1/umad1.5", "12");
+    // with hundreds of devices a look at each of them would take long
+    bench.tell("b.service", down(2000));
+    bench.inventory->handle(Bench::event("remove", 0));
+    bench.plug(0, birth + 1);
+    CHECK(bench.run.list("bound/1") == List{"umad1.5"});
+    bench.inventory->handle(Bench::event("remove", opa));
+    bench.plug(opa, birth + 1);
+    CHECK(bench.run.list("bound/1").empty());
+}
+
+TEST_CASE("notes of a unit that stays down do not grow", "[supervisor]")
+{
+    Bench bench;
+    bench.run_with_opa();
+    auto failed = down(900);
+    failed.active_state = "failed";
+    bench.tell("a.service", failed);
+    for (uint64_t born = birth; born < birth + 9; born++) {
+        bench.run.link("bound/1/uverbs1." + std::to_string(born),
+                       std::to_string(1'000'000'000 + born));
+        bench.inventory->handle(Bench::event("remove", opa, born));
+        bench.supervisor->settle();
+        bench.end_anchors(opa);
+        bench.plug(opa, born + 1);
+        bench.finish_all();
+    }
+    CHECK(bench.run.list("bound/1").size() <= 1);
+}
+
 TEST_CASE("notes that an earlier rdmad asked for are swept, too", "[supervisor]")
 {
     Bench bench;
