@@ -64,8 +64,7 @@ void Supervisor::on_device(const DeviceChange& change)
     const auto& device = change.device;
     const bool is_gone = change.kind == DeviceChange::Kind::removed;
     // udev notes when any of its nodes goes, whether a unit is tied to that or not
-    if (is_gone || departures_.expected().contains(device.index))
-        sweep_due_.insert(device.index);
+    sweep_due_.insert(device.index);
     claim(device.index,
           is_gone ? std::vector<Claim>() : claims_of(bindings_.files(), device, host_),
           change.kind == DeviceChange::Kind::renamed);
@@ -95,7 +94,6 @@ void Supervisor::claim(uint32_t index, std::vector<Claim> claims, bool is_rename
         if (inventory_.has_node(member.node_id()))
             continue;
         departures_.see(member.node_id(), clock_(CLOCK_MONOTONIC));
-        sweep_due_.insert(index);
         // an earlier rdmad may have tied the unit to it, and ended before it recorded that
         if (!anchors_.is_known())
             add_unused(unit, found->second, member);
