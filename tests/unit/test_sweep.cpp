@@ -47,9 +47,9 @@ struct Bench {
     {
         tree.link("rdmad/names/" + std::to_string(index) + "-" + std::to_string(inode), names);
     }
-    void sweep()
+    Result<void> sweep()
     {
-        rdma_id::sweep(client, root, {.rdmad = tree.path("rdmad")});
+        return rdma_id::sweep(client, root, {.rdmad = tree.path("rdmad")});
     }
     [[nodiscard]] List owners() const
     {
@@ -72,7 +72,7 @@ TEST_CASE("a sweep removes what no living device has, and keeps the rest", "[swe
     bench.name(9, 5, "mlx5_9 ibp9s0");
     const auto inode = sysfs::RdmaDevice::inode(bench.root, "mixed").value();
     bench.name(0, inode, "mlx5_0 mixed");
-    bench.sweep();
+    must(bench.sweep());
     CHECK(bench.owners() == List{of_mixed, of_gone});
     CHECK(bench.tree.target(std::string("rdmad/claims/") + of_gone) == "0 1 umad0");
     CHECK(bench.tree.read("class/infiniband_mad/umad0/uevent") == "change");
@@ -93,7 +93,7 @@ TEST_CASE("a sweep asks for the node, too", "[sweep]")
     {
         bench.claim(of_gone, "1 1 umad0");
     }
-    bench.sweep();
+    must(bench.sweep());
     CHECK(bench.owners() == List{of_mixed});
 }
 
@@ -101,7 +101,7 @@ TEST_CASE("a node that lives with another GUID is left to its own event", "[swee
 {
     Bench bench;
     bench.claim(of_gone, "0 1 umad0");
-    bench.sweep();
+    must(bench.sweep());
     CHECK(bench.owners() == List{of_mixed, of_gone});
 }
 
@@ -110,7 +110,7 @@ TEST_CASE("a device that was renamed by others keeps its record", "[sweep]")
     Bench bench;
     const auto inode = sysfs::RdmaDevice::inode(bench.root, "mixed").value();
     bench.name(0, inode, "mlx5_0 ibp1s0");
-    bench.sweep();
+    must(bench.sweep());
     CHECK(bench.tree.list("rdmad/names").size() == 1);
 }
 
@@ -124,8 +124,20 @@ TEST_CASE("where the kernel does not answer a sweep removes nothing", "[sweep]")
     else
         bench.name(9, 5, "mlx5_9 ibp9s0");
     bench.kernel.fail_next_send(EPERM);
-    bench.sweep();
+    CHECK(bench.sweep().error().code == EPERM);
     CHECK(bench.owners().size() + bench.tree.list("rdmad/names").size() == 1);
+}
+
+TEST_CASE("a device that the kernel does not tell of keeps a sweep from no other", "[sweep]")
+{
+    Bench bench;
+    bench.claim(of_gone, "8 1 umad8");
+    bench.claim("port-0002c90300000c02-umad", "9 1 umad9");
+    bench.kernel.fail_next_send(EIO);
+    CHECK(bench.sweep().error().code == EIO);
+    CHECK(bench.owners().size() == 2);
+    must(bench.sweep());
+    CHECK(bench.owners() == List{of_mixed});
 }
 
 TEST_CASE("without ib_core nothing lives, and nothing is asked", "[sweep]")
@@ -134,7 +146,7 @@ TEST_CASE("without ib_core nothing lives, and nothing is asked", "[sweep]")
     bench.tree.remove("class");
     bench.mark(std::string(of_mixed) + "-umad2", "1 1 umad2 yields");
     bench.name(0, 5, "mlx5_0 ibp1s0");
-    bench.sweep();
+    must(bench.sweep());
     CHECK(bench.owners().empty());
     CHECK(bench.marks().empty());
     CHECK(bench.tree.list("rdmad/names").empty());
@@ -150,7 +162,7 @@ TEST_CASE("a sweep removes what is no record", "[sweep]")
     bench.claim("port-0002c90300000a03-umad", "../../etc/passwd");
     bench.mark("port-0002c90300000a03-umad-umad1", "yields");
     bench.mark("nonsense", "0 1 umad0");
-    bench.sweep();
+    must(bench.sweep());
     CHECK(bench.owners() == List{of_mixed});
     CHECK(bench.marks().empty());
 }
@@ -159,7 +171,7 @@ TEST_CASE("a sweep where there are no records does nothing", "[sweep]")
 {
     Bench bench;
     bench.tree.remove("rdmad");
-    bench.sweep();
+    must(bench.sweep());
     CHECK_FALSE(bench.tree.exists("rdmad"));
 }
 
@@ -176,10 +188,19 @@ TEST_CASE("records do not grow however many removals are lost", "[sweep]")
                                                  "-umad")) == 0);
         REQUIRE(names.write({index, turn}, {"mlx5_0"}).has_value());
         if (turn % 10 == 0)
-            bench.sweep();
+            must(bench.sweep());
     }
     CHECK(bench.owners() == List{of_mixed});
     CHECK(bench.tree.list("rdmad/names").empty());
+}
+
+TEST_CASE("a sweep tells that it cannot have the lock", "[sweep]")
+{
+    Bench bench;
+    bench.claim(of_gone, "9 1 umad9");
+    bench.tree.directory("rdmad/lock");
+    CHECK(bench.sweep().error().code == EISDIR);
+    CHECK(bench.owners() == List{of_mixed, of_gone});
 }
 
 TEST_CASE("a sweep does not wait for the lock again and again", "[sweep]")
@@ -189,8 +210,8 @@ TEST_CASE("a sweep does not wait for the lock again and again", "[sweep]")
         bench.claim(of_gone + std::to_string(i), "9 1 umad9");
     const auto held = must(lock_state(bench.tree.path("rdmad"), "lock"));
     const auto begin = std::chrono::steady_clock::now();
-    rdma_id::sweep(bench.client, bench.root,
-                   {.rdmad = bench.tree.path("rdmad"), .lock_patience = 100ms});
+    must(rdma_id::sweep(bench.client, bench.root,
+                        {.rdmad = bench.tree.path("rdmad"), .lock_patience = 100ms}));
     // it would be ten
     CHECK(std::chrono::steady_clock::now() - begin < 5s);
     CHECK(bench.owners().size() == 101);

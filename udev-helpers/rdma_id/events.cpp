@@ -173,7 +173,8 @@ void handle_removal(const Context& context)
     const auto past = read_past_links(*node, sysname, context.event);
     if (!past) {
         if (*node == Node::device)
-            sweep(context.client, context.root, paths);
+            if (const auto swept = sweep(context.client, context.root, paths); !swept)
+                warn("records of devices that are gone may be left: " + swept.error().message());
         return;
     }
     note_removal(paths, past->index, sysname, context.event);

@@ -141,12 +141,10 @@ Result<UniqueFd> LinkOwners::wait_for_lock() const
 }
 
 /// Returns gone unless the owner still is a node of that device, entitled if it may have the link,
-/// else forfeit. Retries if the device is being renamed.
+/// else forfeit. Retries if the device is being renamed. Call it only while ib_core is loaded: it
+/// makes requests, which would load it.
 Result<LinkOwners::Standing> LinkOwners::standing(uint64_t guid, const Claimant& owner)
 {
-    // a request would load ib_core
-    if (!sysfs::is_core_loaded(root_))
-        return Standing::gone;
     const auto path = class_path(owner.node, owner.sysname);
     for (int i = 0; i < max_renames; i++) {
         const auto device = client_.device(owner.index);
@@ -378,28 +376,40 @@ bool LinkOwners::release(const PastLinks& past) const
     return is_released;
 }
 
-void LinkOwners::sweep()
+Result<void> LinkOwners::sweep()
 {
-    for (const auto* kind : {lost, taken})
-        for (const auto& name : names_in(directory_ + "/" + kind))
-            if (!sweep_record(kind, name))
-                return;
+    Result<void> outcome;
+    for (const auto* kind : {lost, taken}) {
+        for (const auto& name : names_in(directory_ + "/" + kind)) {
+            const auto swept = sweep_record(kind, name);
+            if (swept && !*swept)
+                return outcome;
+            if (!swept && outcome)
+                outcome = tl::unexpected<Error>(swept.error());
+        }
+    }
+    return outcome;
 }
 
-/// Removes a record unless its node is there. Returns false if the lock cannot be had: the next
-/// sweep goes on.
-bool LinkOwners::sweep_record(const char* kind, const std::string& name)
+/// Removes a record unless its node is there. Returns false if another event keeps the lock: the
+/// next sweep goes on. Keeps a record of which the kernel does not tell, and fails.
+Result<bool> LinkOwners::sweep_record(const char* kind, const std::string& name)
 {
     const auto path = this->path(kind, name);
     const auto link = parse_key(name);
     const auto mark = link ? parse_mark(read_link(path).value_or(""), link->node) : std::nullopt;
-    if (mark) {
+    // a request would load ib_core
+    if (mark && sysfs::is_core_loaded(root_)) {
         const auto found = standing(link->guid, mark->claimant);
-        if (!found || *found != Standing::gone)
+        if (!found)
+            return tl::unexpected<Error>(found.error());
+        if (*found != Standing::gone)
             return true;
     }
     const auto held = wait_for_lock();
-    if (!held || !*held)
+    if (!held)
+        return tl::unexpected<Error>(held.error());
+    if (!*held)
         return false;
     if (mark)
         release_link(link->key, link->node,

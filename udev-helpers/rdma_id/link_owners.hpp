@@ -82,7 +82,9 @@ public:
     bool release(const PastLinks& past) const;
 
     /// Releases the links of every node that has gone without a release. Without ib_core all have.
-    void sweep();
+    /// A record that cannot be judged or removed keeps it from no other; returns the first such
+    /// failure.
+    [[nodiscard]] Result<void> sweep();
 
 private:
     enum class Standing {
@@ -108,7 +110,7 @@ private:
     void pass_on(const std::string& key, Node node) const;
     void note_loss(const std::string& key, const Claim& loser, const Claimant& owner) const;
     bool release_link(const std::string& key, Node node, const PastLinks& past) const;
-    [[nodiscard]] bool sweep_record(const char* kind, const std::string& name);
+    [[nodiscard]] Result<bool> sweep_record(const char* kind, const std::string& name);
 
     nldev::Client& client_;
     const sysfs::Directory& root_;

@@ -7,15 +7,19 @@
 
 namespace rdmad::rdma_id {
 
-void sweep(nldev::Client& client, const sysfs::Directory& root, const Paths& paths)
+Result<void> sweep(nldev::Client& client, const sysfs::Directory& root, const Paths& paths)
 {
-    LinkOwners(client, root, paths).sweep();
+    auto outcome = LinkOwners(client, root, paths).sweep();
     NameRecords(paths.rdmad).forget_gone(root, [&](uint32_t index) {
         if (!sysfs::is_core_loaded(root))
             return true;
-        const auto device = client.device(index);
-        return device && !*device;
+        auto device = client.device(index);
+        const bool is_gone = device && !*device;
+        if (!device && outcome)
+            outcome = tl::unexpected<Error>(std::move(device).error());
+        return is_gone;
     });
+    return outcome;
 }
 
 } // namespace rdmad::rdma_id
