@@ -8,14 +8,6 @@
 
 namespace rdmad::nldev {
 
-namespace {
-
-// The largest replies to our requests stay below NLMSG_DEFAULT_SIZE (8 KiB); MSG_TRUNC shows a
-// longer one.
-constexpr size_t buffer_size = 16384;
-
-} // namespace
-
 // Does not use nl_recv(): it reads each datagram twice, or fails on a truncated one without saying
 // who sent it.
 Result<Datagram> receive_datagram(int socket, std::span<std::byte> buffer, const char* name)
@@ -61,7 +53,6 @@ Result<void> KernelTransport::send(std::string_view message)
         if (!socket)
             return tl::unexpected<Error>(std::move(socket).error());
         socket_ = std::move(*socket);
-        buffer_ = std::make_unique_for_overwrite<std::byte[]>(buffer_size);
     }
     // libnl does not change what it sends
     errno = 0;
@@ -77,7 +68,7 @@ Result<Datagram> KernelTransport::receive()
 {
     if (!socket_)
         return fail(ENODATA, "RDMA netlink");
-    return receive_datagram(nl_socket_get_fd(socket_.get()), {buffer_.get(), buffer_size},
+    return receive_datagram(nl_socket_get_fd(socket_.get()), buffer_,
                             "receiving from RDMA netlink");
 }
 

@@ -4,7 +4,7 @@
 #include "core/base/c_ptr.hpp"
 #include "core/nldev/transport.hpp"
 
-#include <memory>
+#include <array>
 #include <netlink/socket.h>
 #include <span>
 
@@ -35,7 +35,9 @@ private:
     [[nodiscard]] static Result<Socket> open();
 
     Socket socket_;
-    std::unique_ptr<std::byte[]> buffer_;
+    // the largest replies to our requests stay below NLMSG_DEFAULT_SIZE (8 KiB); MSG_TRUNC shows a
+    // longer one
+    std::array<std::byte, 16384> buffer_;
 };
 
 } // namespace rdmad::nldev
