@@ -3,6 +3,8 @@
 
 #include "core/base/text.hpp"
 
+#include <array>
+
 // fill_dev_info() and fill_port_info() in drivers/infiniband/core/nldev.c report a protocol for
 // port 1 alone, and a LID for each port that speaks InfiniBand or OPA. Only a two-protocol adapter
 // (mlx4) has a port for which the kernel reports neither.
