@@ -109,10 +109,10 @@ std::string describe(const Holder& holder)
 
 std::string describe(const std::vector<Holder>& holders)
 {
-    std::string text;
+    std::vector<std::string> words;
     for (const auto& holder : holders)
-        text.append(text.empty() ? "" : ", ").append(describe(holder));
-    return text;
+        words.push_back(describe(holder));
+    return text::join(words, ", ");
 }
 
 std::string describe_unread(const HolderReport& report)
