@@ -5,7 +5,9 @@
 
 namespace rdmad::config {
 
-/// Returns what a .binding file can ask about the running machine.
-[[nodiscard]] Facts host_facts();
+/// Returns what .binding and .link files can ask about the machine, but for virtualization: host
+/// name, machine ID and kernel command line. root goes before the paths of files: empty, or the
+/// root of an image.
+[[nodiscard]] Facts host_facts(const std::string& root = {});
 
 } // namespace rdmad::config

@@ -1,35 +1,17 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 #include "udev-helpers/rdma_id/naming/host_facts.hpp"
 
-#include "core/base/file.hpp"
 #include "core/base/text.hpp"
+#include "core/config/host_facts.hpp"
 #include "udev-helpers/rdma_id/naming/program.hpp"
 
-#include <climits>
 #include <memory>
-#include <unistd.h>
 
 namespace rdmad::rdma_id {
 
 namespace {
 
 constexpr char detect_virt[] = "/usr/bin/systemd-detect-virt";
-
-/// Returns the word in a file, empty if there is no such file.
-std::string word_in(const std::string& path)
-{
-    return std::string(text::trim(read_file(path).value_or("")));
-}
-
-/// Returns the kernel's host name or, if it has none yet, as in an initrd, the one it will get.
-std::string host_name(const std::string& root)
-{
-    char name[HOST_NAME_MAX + 1] = {};
-    if (gethostname(name, sizeof name - 1) == 0 && name[0] != '\0' &&
-        std::string_view(name) != "(none)")
-        return name;
-    return word_in(root + "/etc/hostname");
-}
 
 /// Returns "none" if there is no such program: not every initrd has it.
 std::string detect(const char* option)
@@ -50,10 +32,7 @@ std::string virtualization()
 
 config::Facts host_facts(const std::string& root)
 {
-    config::Facts facts;
-    facts.host = host_name(root);
-    facts.machine_id = word_in(root + "/etc/machine-id");
-    facts.kernel_command_line = word_in(root + "/proc/cmdline");
+    auto facts = config::host_facts(root);
     // many files ask, and each answer costs two programs
     facts.virtualization = [answer = std::make_shared<std::string>()] {
         if (answer->empty())

@@ -7,10 +7,8 @@
 
 namespace rdmad::rdma_id {
 
-/// Returns what .link files can ask about the machine: host name, machine ID, kernel command line
-/// and virtualization. Unlike config::host_facts() it is asked in an initrd and of an image, too:
-/// one without a name has that of /etc/hostname. root goes before the paths of files: empty, or
-/// the root of an image.
+/// Returns what .link files can ask about the machine: what config::host_facts() returns, and
+/// virtualization.
 [[nodiscard]] config::Facts host_facts(const std::string& root);
 
 /// The options of the kernel command line about names. The last valid value of each counts.
