@@ -2,7 +2,7 @@
 #include "ctl/binding_store.hpp"
 
 #include "core/base/file.hpp"
-#include "core/config/binding_folders.hpp"
+#include "core/config/folders.hpp"
 #include "core/config/specifiers.hpp"
 #include "ctl/binding_text.hpp"
 

@@ -2,7 +2,7 @@
 #include "ctl/binding_text.hpp"
 
 #include "core/base/text.hpp"
-#include "core/config/binding_folders.hpp"
+#include "core/config/folders.hpp"
 #include "ctl/words.hpp"
 
 #include <algorithm>

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 #include "core/base/text.hpp"
-#include "core/config/binding_folders.hpp"
+#include "core/config/folders.hpp"
 #include "core/config/host_facts.hpp"
 #include "core/config/link_file.hpp"
 #include "ctl/binding_store.hpp"

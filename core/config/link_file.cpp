@@ -2,6 +2,7 @@
 #include "core/config/link_file.hpp"
 
 #include "core/base/text.hpp"
+#include "core/config/folders.hpp"
 #include "core/config/sections.hpp"
 #include "core/config/specifiers.hpp"
 
@@ -86,14 +87,6 @@ LinkFile parse_link(const File& file)
     link.is_match_sound = verdict.is_match_sound;
     link.problems = std::move(verdict.problems);
     return link;
-}
-
-const std::vector<std::string>& link_folders()
-{
-    static const std::vector<std::string> folders = {"/etc/rdmad/link.d", "/run/rdmad/link.d",
-                                                     "/usr/local/lib/rdmad/link.d",
-                                                     "/usr/lib/rdmad/link.d"};
-    return folders;
 }
 
 std::vector<LinkFile> read_link_files(const std::string& root)

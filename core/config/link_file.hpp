@@ -23,8 +23,6 @@ struct LinkFile {
 
 [[nodiscard]] LinkFile parse_link(const File& file);
 
-/// Returns the folders of .link files; the first counts most.
-[[nodiscard]] const std::vector<std::string>& link_folders();
 /// Reads all .link files of the system, in the order in which they are asked. root goes before the
 /// folders: empty, or the root of an image.
 [[nodiscard]] std::vector<LinkFile> read_link_files(const std::string& root);

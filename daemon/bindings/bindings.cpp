@@ -3,7 +3,7 @@
 
 #include "core/base/file.hpp"
 #include "core/base/text.hpp"
-#include "core/config/binding_folders.hpp"
+#include "core/config/folders.hpp"
 #include "core/naming/unit_name.hpp"
 
 #include <algorithm>

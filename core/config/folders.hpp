@@ -23,4 +23,13 @@ inline const std::vector<std::string>& binding_folders()
     return folders;
 }
 
+/// Returns the folders of .link files; the first counts most.
+inline const std::vector<std::string>& link_folders()
+{
+    static const std::vector<std::string> folders = {"/etc/rdmad/link.d", "/run/rdmad/link.d",
+                                                     "/usr/local/lib/rdmad/link.d",
+                                                     "/usr/lib/rdmad/link.d"};
+    return folders;
+}
+
 } // namespace rdmad::config
