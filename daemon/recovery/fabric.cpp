@@ -2,6 +2,7 @@
 #include "daemon/recovery/fabric.hpp"
 
 #include "core/base/c_ptr.hpp"
+#include "core/base/text.hpp"
 #include "core/sysfs/netdev.hpp"
 
 #include <cerrno>
@@ -15,9 +16,6 @@ namespace {
 
 void read_gids(const sysfs::Directory& root, const std::string& port, Fabric::Device& device)
 {
-    const auto first = parse_ip_address(root.read(port + "/gids/0").text);
-    if (first)
-        device.first.push_back(*first);
     for (const auto& number : root.names(port + "/gids"))
         if (const auto gid = parse_ip_address(root.read(port + "/gids/" + number).text);
             gid && *gid != IpAddress())
@@ -27,11 +25,30 @@ void read_gids(const sysfs::Directory& root, const std::string& port, Fabric::De
             device.netdevs.insert(netdev.text);
 }
 
-void read_device(const sysfs::Directory& root, Fabric::Device& device)
+/// Returns true for a port of RoCE or iWARP whose network device is in another network namespace,
+/// or nobody knows where: whoever has that chooses its addresses and its name, which may be like
+/// ours.
+bool is_elsewhere(nldev::Client& client, const nldev::Device& device, const std::string& number,
+                  const std::string& link_layer)
 {
+    if (link_layer != "Ethernet")
+        return false;
+    const auto port = client.port(device.index, text::parse_u32(number).value_or(0));
+    return !port || !*port || !(*port)->netdev;
+}
+
+void read_device(nldev::Client& client, const sysfs::Directory& root, const nldev::Device& kernel,
+                 Fabric::Device& device)
+{
+    device.name = kernel.name;
     const auto folder = "class/infiniband/" + device.name;
-    for (const auto& port : root.names(folder + "/ports"))
-        read_gids(root, folder + "/ports/" + port, device);
+    for (const auto& number : root.names(folder + "/ports")) {
+        const auto port = folder + "/ports/" + number;
+        if (const auto first = parse_ip_address(root.read(port + "/gids/0").text))
+            device.first.push_back(*first);
+        if (!is_elsewhere(client, kernel, number, root.read(port + "/link_layer").text))
+            read_gids(root, port, device);
+    }
     // IPoIB
     for (const auto& netdev : root.names(folder + "/device/net"))
         device.netdevs.insert(netdev);
@@ -98,11 +115,8 @@ Result<Fabric> look_at_fabric(nldev::Client& client, const sysfs::Directory& roo
     if (!devices)
         return tl::unexpected<Error>(devices.error());
     // sysfs has them by name: reads it before anybody renames one
-    for (const auto& [index, device] : *devices) {
-        auto& known = fabric.devices[index];
-        known.name = device.name;
-        read_device(root, known);
-    }
+    for (const auto& [index, device] : *devices)
+        read_device(client, root, device, fabric.devices[index]);
     for (const auto& [index, device] : *devices) {
         const auto ids = client.cm_ids(index);
         if (!ids)

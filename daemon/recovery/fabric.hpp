@@ -38,7 +38,8 @@ struct Fabric {
 /// process that listens where a target should is no target.
 void take_connections(uint32_t index, const std::vector<nldev::CmId>& ids, Fabric& fabric);
 
-/// Reads all devices that are listed, and so not being removed. root: /sys
+/// Reads all devices that are listed, and so not being removed. A port of RoCE or iWARP whose
+/// network device is in another network namespace has no addresses for us. root: /sys
 [[nodiscard]] Result<Fabric> look_at_fabric(nldev::Client& client, const sysfs::Directory& root);
 
 } // namespace rdmad::recovery

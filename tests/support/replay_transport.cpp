@@ -172,6 +172,8 @@ std::string CapturedKernel::label_of(const SentRequest& request, bool is_returne
         const auto label = request.char_device + " " + index + port;
         return capture_.has(label) ? label : "issm 0/1";
     }
+    case RDMA_NLDEV_CMD_RES_CM_ID_GET:
+        return "device 99";
     default:
         throw std::runtime_error("a command that was not captured");
     }

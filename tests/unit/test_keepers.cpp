@@ -2,8 +2,10 @@
 #include "daemon/recovery/carry_out.hpp"
 #include "daemon/recovery/nvme_host.hpp"
 #include "daemon/recovery/work.hpp"
+#include "tests/support/captured_sysfs.hpp"
 #include "tests/support/fixture_tree.hpp"
 #include "tests/support/must.hpp"
+#include "tests/support/replay_transport.hpp"
 
 #include <algorithm>
 #include <cerrno>
@@ -592,4 +594,39 @@ TEST_CASE("hosts are connected where nobody else sees to that", "[keepers]")
     root.remove("sys/fs/cgroup/system.slice/stacd.service");
     root.remove("etc/systemd/system/default.target.wants/nvmf-autoconnect.service");
     CHECK_FALSE(connects_nvme(root.path()));
+}
+
+// -- what has which address -----------------------------------------------------------------------
+
+TEST_CASE("a RoCE port whose network device is elsewhere has no address of ours", "[recovery]")
+{
+    const FixtureTree sys;
+    add_captured_devices(sys);
+    const auto gid_attrs = "class/infiniband/mixed/ports/2/gid_attrs/ndevs/0"s;
+    sys.file(gid_attrs, "eth7\n");
+    sys.file("class/infiniband/mixed/ports/2/gids/1", "0000:0000:0000:0000:0000:ffff:c000:0201\n");
+    CapturedKernel kernel("7.2");
+    nldev::Client client(kernel);
+    const auto root = sys.root();
+    const auto look = [&] { return must(look_at_fabric(client, root)).devices.at(0); };
+    const auto before = look();
+    CHECK(before.name == "mixed");
+    CHECK(before.gids.contains(ip("192.0.2.1")));
+    CHECK(before.netdevs.contains("eth7"));
+    CHECK(before.first.size() == 2);
+    SECTION("in a container")
+    {
+        kernel.hide_netdev(0, 2);
+    }
+    SECTION("or the kernel does not tell")
+    {
+        kernel.refuse_port(0, 2);
+    }
+    const auto after = look();
+    CHECK_FALSE(after.gids.contains(ip("192.0.2.1")));
+    CHECK_FALSE(after.netdevs.contains("eth7"));
+    // what names a port, and the InfiniBand port beside it
+    CHECK(after.first == before.first);
+    const auto first = parse_ip_address(root.read("class/infiniband/mixed/ports/1/gids/0").text);
+    CHECK(after.gids.contains(first.value()));
 }
