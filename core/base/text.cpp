@@ -2,6 +2,7 @@
 #include "core/base/text.hpp"
 
 #include <algorithm>
+#include <array>
 #include <charconv>
 #include <cstring>
 
@@ -51,25 +52,26 @@ size_t utf8_length(std::string_view text)
     return 0;
 }
 
-bool is_control(char c)
+/// Returns the code point of a character of valid UTF-8.
+char32_t code_point(std::string_view character)
 {
-    return static_cast<unsigned char>(c) < 0x20 || c == 0x7f;
+    constexpr std::array<unsigned char, 5> masks = {0, 0x7f, 0x1f, 0x0f, 0x07};
+    char32_t code = static_cast<unsigned char>(character[0]) & masks.at(character.size());
+    for (const char c : character.substr(1))
+        code = code << 6 | (static_cast<unsigned char>(c) & 0x3fU);
+    return code;
 }
 
 /// Returns false for controls, also C1 (U+0080 to U+009F), which a terminal may obey, and for what
-/// breaks or turns round a line: U+200E, U+200F, U+2028 to U+202E, U+2066 to U+2069.
+/// breaks or turns round a line.
 bool is_printable(std::string_view character)
 {
-    if (character.size() == 1)
-        return !is_control(character[0]);
-    const auto byte = [&](size_t i) { return static_cast<unsigned char>(character[i]); };
-    if (character.size() == 2)
-        return byte(0) != 0xc2 || byte(1) >= 0xa0;
-    if (character.size() != 3 || byte(0) != 0xe2)
-        return true;
-    const unsigned rest = (byte(1) & 0x3fU) << 6 | (byte(2) & 0x3fU);
-    return !(rest >= 0x0e && rest <= 0x0f) && !(rest >= 0x28 && rest <= 0x2e) &&
-           !(rest >= 0x66 && rest <= 0x69);
+    const auto code = code_point(character);
+    const auto between = [code](char32_t first, char32_t last) {
+        return code >= first && code <= last;
+    };
+    return !between(0, 0x1f) && !between(0x7f, 0x9f) && code != 0x61c && !between(0x200e, 0x200f) &&
+           !between(0x2028, 0x202e) && !between(0x2066, 0x2069);
 }
 
 void append_hex(std::string& out, char c)
@@ -181,10 +183,12 @@ std::string quote_json(std::string_view value)
         const char c = character[0];
         if (length == 0) {
             out += "\xef\xbf\xbd";
-        } else if (is_control(c)) {
-            out += "\\u00";
-            out += hex_digits[c >> 4];
-            out += hex_digits[c & 0xf];
+        } else if (!is_printable(character)) {
+            // none is beyond U+FFFF
+            const auto code = code_point(character);
+            out += "\\u";
+            for (const int shift : {12, 8, 4, 0})
+                out += hex_digits[code >> shift & 0xf];
         } else {
             if (c == '"' || c == '\\')
                 out += '\\';

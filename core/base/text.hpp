@@ -63,7 +63,8 @@ template <typename Enum, size_t Count>
 /// line becomes \xNN.
 [[nodiscard]] std::string escape_terminal(std::string_view value);
 
-/// Returns a JSON string with its quotes. Bytes that are not UTF-8 become U+FFFD.
+/// Returns a JSON string with its quotes, fit for a terminal: what is not printable or changes the
+/// direction of a line becomes \uNNNN, and bytes that are not UTF-8 U+FFFD.
 [[nodiscard]] std::string quote_json(std::string_view value);
 
 /// Returns the 64-bit FNV-1a hash, for names that have to be the same in every build. Does not

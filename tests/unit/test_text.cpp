@@ -159,8 +159,13 @@ TEST_CASE("no character turns a line round or breaks it", "[text]")
     CHECK(escaped.size() == 12);
     CHECK(escaped.starts_with("\\xe2\\x8"));
     CHECK(text::escape_property(character) == escaped);
-    for (const auto* neighbour : {"\u200d", "\u2010", "\u2027", "\u202f", "\u2065", "\u206a"})
+    for (const auto* neighbour :
+         {"\u061b", "\u061d", "\u200d", "\u2010", "\u2027", "\u202f", "\u2065", "\u206a"}) {
         CHECK(text::escape_terminal(neighbour) == neighbour);
+        CHECK(text::quote_json(neighbour) == "\"" + std::string(neighbour) + "\"");
+    }
+    // ALM
+    CHECK(text::escape_terminal("\u061c") == "\\xd8\\x9c");
 }
 
 TEST_CASE("a JSON string escapes what RFC 8259 wants escaped", "[text]")
@@ -170,6 +175,8 @@ TEST_CASE("a JSON string escapes what RFC 8259 wants escaped", "[text]")
     CHECK(text::quote_json("a\"b\\c") == "\"a\\\"b\\\\c\"");
     CHECK(text::quote_json("\n\x1f\0"s) == "\"\\u000a\\u001f\\u0000\"");
     CHECK(text::quote_json("\xe2\x82\xac") == "\"\xe2\x82\xac\"");
+    // CSI of C1, and what turns a line round
+    CHECK(text::quote_json("\xc2\x9b\x7f\u202e\u061c") == R"("\u009b\u007f\u202e\u061c")");
 }
 
 TEST_CASE("a JSON string is always UTF-8", "[text]")
