@@ -4,6 +4,7 @@
 #include "core/base/file.hpp"
 #include "core/base/text.hpp"
 #include "daemon/log.hpp"
+#include "daemon/readiness/ready_record.hpp"
 
 #include <algorithm>
 #include <cstring>
@@ -15,8 +16,6 @@ namespace rdmad {
 
 namespace {
 
-// before the node of a port: systemd has yet to take the request
-constexpr char not_taken[] = "?";
 constexpr char leave_prefix[] = ".leave-";
 constexpr unsigned max_repeats = 3;
 // how long systemd may be behind with what it hears of udev
@@ -31,26 +30,6 @@ bool is_guid(const std::string& name)
 {
     const auto guid = text::parse_hex_u64(name);
     return guid && text::format_guid(*guid) == name;
-}
-
-/// Returns "INDEX NODE BORN", what a record of a target says.
-std::string write_node(const NodeId& node)
-{
-    return std::to_string(node.index) + " " + node.node + " " + std::to_string(node.born);
-}
-
-/// Reads it, and what an earlier rdmad wrote: the node's place in sysfs, and maybe no birth.
-std::optional<NodeId> read_node(std::string_view record)
-{
-    const auto words = text::split(record, ' ');
-    if (words.size() < 2)
-        return std::nullopt;
-    const auto index = text::parse_u32(words[0]);
-    const auto born = words.size() == 2 ? 0 : text::parse_u64(words[2]);
-    if (!index || !born)
-        return std::nullopt;
-    const auto node = words[1].substr(words[1].rfind('/') + 1);
-    return NodeId{*index, std::string(node), *born};
 }
 
 } // namespace
@@ -82,11 +61,12 @@ void Readiness::read()
         } else if (is_mark) {
             reached_.insert({guid, {.node = {}, .is_due = true}});
         } else {
-            const auto record = read_file(path(guid)).value_or("");
-            const bool is_due = record.starts_with(not_taken);
-            reached_[guid] = {.node = read_node(is_due ? record.substr(1) : record),
-                              .is_due = is_due,
-                              .since = clock_(CLOCK_BOOTTIME)};
+            auto& target = reached_[guid];
+            target = {.since = clock_(CLOCK_BOOTTIME)};
+            if (auto record = parse_ready_record(read_file(path(guid)).value_or(""))) {
+                target.node = std::move(record->node);
+                target.is_due = record->is_due;
+            }
         }
     }
 }
@@ -145,7 +125,7 @@ void Readiness::settle(const ReadyPorts& ready, const std::set<uint32_t>& unknow
             reach(guid, node);
         } else if (found->second.node->born < node.born && !unconfirmed_.contains(guid)) {
             found->second.node = node;
-            write(path(guid), write_node(node));
+            write(path(guid), format_ready_record({node}));
         }
     }
 }
@@ -154,7 +134,7 @@ void Readiness::reach(const std::string& guid, const NodeId& node)
 {
     auto& target = reached_[guid];
     target = {.node = node, .repeats = target.node == node ? target.repeats : 0};
-    write(path(guid), not_taken + write_node(node));
+    write(path(guid), format_ready_record({.node = node, .is_due = true}));
     (void)unlink(leave_mark(guid).c_str());
     manager_->start(target_of(guid), [this, guid, node, order = note_order(guid)](const auto& job) {
         if (job) {
@@ -162,7 +142,7 @@ void Readiness::reach(const std::string& guid, const NodeId& node)
                 return;
             reached_[guid].job = *job;
             reached_[guid].since = clock_(CLOCK_BOOTTIME);
-            write(path(guid), write_node(node));
+            write(path(guid), format_ready_record({node}));
             return;
         }
         log::notice(log::id::systemd_trouble,

@@ -1,7 +1,9 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 #include "core/config/ini.hpp"
+#include "core/device/removal_note.hpp"
 #include "daemon/holders/holder.hpp"
 #include "daemon/lifecycle/history_file.hpp"
+#include "daemon/readiness/ready_record.hpp"
 #include "daemon/recovery/debts.hpp"
 #include "daemon/recovery/target.hpp"
 #include "daemon/settings.hpp"
@@ -9,8 +11,9 @@
 #include "tests/fuzz/fuzz.hpp"
 #include "tests/fuzz/oracle.hpp"
 
-// The input is what rdmad reads of itself: a record of a device, a unit, holders, or kernel targets
-// and what is owed to them in /run/rdmad; what a link in /proc shows; and rdmad.conf.
+// The input is what rdmad reads of itself: a record of a device, a unit, a port that is ready,
+// holders, or kernel targets and what is owed to them in /run/rdmad, and the name of a note of
+// rdma_id there; what a link in /proc shows; and rdmad.conf.
 
 namespace rdmad::fuzz {
 
@@ -72,6 +75,7 @@ void run_one(std::string_view input)
     check_record(input, lifecycle::parse_history, lifecycle::format_history);
     check_record(input, parse_record,
                  [](const UnitRecord& record) { return format_record("a.service", record); });
+    check_record(input, parse_ready_record, format_ready_record);
     check_record(input, parse_holders, format_holders);
     check_record(input, recovery::parse_order, recovery::format_order);
     check_record(input, recovery::parse_report, recovery::format_report);
@@ -79,6 +83,8 @@ void run_one(std::string_view input)
     check_record(
         input, [](std::string_view text) { return recovery::Debts::parse("", text); },
         [](const recovery::Debts& debts) { return debts.format(); });
+    const auto note = parse_note_name(input);
+    require(parse_note_name(note_name(note)) == note, "a note keeps its node and its birth");
     check_debts(input);
     check_link(input);
     check_settings(input);
