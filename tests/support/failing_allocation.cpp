@@ -60,15 +60,16 @@ constexpr unsigned step = 1;
 #endif
 
 // none that a process has otherwise, as by the exit(1) of a sanitizer
-enum Exit : int { complete = 100, ended, unharmed, wrong };
+enum Exit : int { complete = 100, ended, unharmed, wrong, harmed };
 
 Trial* running = nullptr;
 
 [[noreturn]] void end_by_terminate()
 {
     allocations_to_failure = 0;
+    const bool is_harmless = running->is_harmless();
     running->clean();
-    _exit(ended);
+    _exit(is_harmless ? ended : harmed);
 }
 
 /// Runs the work in a thread: Catch2 would handle an exception, and rdmad handles none. Lets none
