@@ -28,13 +28,14 @@ def the_alias_of_rdma_core_stays_beside_ours(suite):
     with lab(suite) as l:
         # rules of others, before all of ours, and before the last of ours and after rdma-core's
         for number, path in ((50, 'early'), (90, 'other')):
-            l.vm.put(f'SUBSYSTEM=="infiniband_mad|infiniband_verbs", KERNEL!="issm*", ENV{{SYSTEMD_ALIAS}}+="/{path}/%k"\n',
+            l.vm.put(f'SUBSYSTEM=="infiniband_mad|infiniband_verbs", ENV{{SYSTEMD_ALIAS}}+="/{path}/%k"\n',
                      f'/etc/udev/rules.d/{number}-z-other.rules')
         l.run('udevadm control --reload')
         l.plug(1, 'proto=ib guid=0002c90300000a00')
         name = l.in_slot(1)[0]
         wanted = {f'sys-subsystem-rdma-devices-{name}:1-umad.device', 'rdma-0002c90300000a01-umad.device',
-                  'early-uverbs0.device', 'other-umad0.device', 'rdma-0002c90300000a01-uverbs.device', 'other-uverbs0.device'}
+                  'early-uverbs0.device', 'other-umad0.device', 'rdma-0002c90300000a01-uverbs.device', 'other-uverbs0.device',
+                  'early-issm0.device', 'other-issm0.device', 'rdma-0002c90300000a01-issm.device'}
         # without --all systemctl hides the units whose names do not begin with "sys-", as they follow those that do
         plugged = 'systemctl list-units --all --plain --no-legend --type=device --state=plugged | cut -d" " -f1'
         l.until('units of all aliases', lambda: wanted <= set(l.run(plugged).split()))
