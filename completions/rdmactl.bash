@@ -55,7 +55,8 @@ _rdmactl_values() {
 }
 
 _rdmactl_options() {
-    echo --help --json --socket --root
+    echo --help --json --socket
+    case $1 in '' | bind | unbind | verify) echo --root ;; esac
     case $1 in
     '') echo --version ;;
     list | bindings) echo --no-legend ;;

@@ -1604,6 +1604,11 @@ class Completion(Case):
                 self.complete(server, 'wait', '')
             self.assertEqual(os.listdir(folder), [])
 
+    def test_an_image_is_offered_where_it_is_taken(self):
+        with Server() as server:
+            offered = {verb for verb in VERBS if '--root' in self.complete(server, verb, '--ro')}
+        self.assertEqual(offered, {'bind', 'unbind', 'verify'})
+
     def test_both_shells_know_all_options(self):
         options = {option for verb in ([], *([verb] for verb in VERBS))
                    for option in re.findall(r'--[a-z-]+', self.check(run('/nowhere', *verb, '--help'), FINE))}
