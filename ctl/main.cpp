@@ -17,7 +17,8 @@ namespace rdmad::ctl {
 
 namespace {
 
-constexpr char exit_codes[] =
+constexpr char footer[] =
+    "Each verb takes --socket=PATH; bind, unbind and verify take --root=DIR.\n"
     "Exit codes: 0 fine, 1 failed, 2 wrong usage; status UNIT: 3 not active;\n"
     "prepare: 4 inhibited, 5 not safe to remove; inhibit: that of COMMAND,\n"
     "125 not inhibited, 126 or 127 COMMAND cannot be run.\n"
@@ -56,7 +57,8 @@ void add_questions(CLI::App& app, CommandLine& line)
                           [&line] { return ctl::list(line.common); });
     auto* status = add_verb(app, line, "status", "Show the state of devices and bound units",
                             [&line] { return ctl::status(line.common, line.about); });
-    status->add_option("WHAT", line.about, "A device, a node or port GUID, or a bound unit");
+    status->add_option("WHAT", line.about,
+                       "A device, DEVICE/PORT, a node or port GUID, or a bound unit");
     auto* bindings = add_verb(app, line, "bindings", "Show the files that bind units",
                               [&line] { return ctl::bindings(line.common); });
     for (auto* verb : {list, bindings})
@@ -195,7 +197,7 @@ void add_all(CLI::App& app, CommandLine& line)
     app.set_help_flag("-h,--help", "Print this help");
     app.set_version_flag("--version", "rdmactl " RDMAD_VERSION, "Print the version");
     app.get_formatter()->label("SUBCOMMAND", "VERB");
-    app.footer(exit_codes);
+    app.footer(footer);
     app.require_subcommand(1);
     app.fallthrough();
     line.common.socket = "/run/rdmad/io.rdmad";

@@ -70,7 +70,8 @@ constexpr char not_in_this_boot[] =
 constexpr char what_follows[] =
     "This applies to new devices. To rename existing ones, run:\n"
     "    udevadm trigger --action=add --subsystem-match=infiniband\n"
-    "If the initrd names RDMA devices, make it again: update-initramfs -u, or dracut -f.\n";
+    "If the initrds name RDMA devices, make them again: update-initramfs -u -k all, or dracut -f "
+    "--regenerate-all.\n";
 
 } // namespace
 
