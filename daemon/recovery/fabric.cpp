@@ -37,21 +37,21 @@ bool is_elsewhere(nldev::Client& client, const nldev::Device& device, const std:
     return !port || !*port || !(*port)->netdev;
 }
 
-void read_device(nldev::Client& client, const sysfs::Directory& root, const nldev::Device& kernel,
-                 Fabric::Device& device)
+void read_device(nldev::Client& client, const sysfs::Directory& root, const nldev::Device& device,
+                 Fabric::Device& known)
 {
-    device.name = kernel.name;
+    known.name = device.name;
     const auto folder = "class/infiniband/" + device.name;
     for (const auto& number : root.names(folder + "/ports")) {
         const auto port = folder + "/ports/" + number;
         if (const auto first = parse_ip_address(root.read(port + "/gids/0").text))
-            device.first.push_back(*first);
-        if (!is_elsewhere(client, kernel, number, root.read(port + "/link_layer").text))
-            read_gids(root, port, device);
+            known.first.push_back(*first);
+        if (!is_elsewhere(client, device, number, root.read(port + "/link_layer").text))
+            read_gids(root, port, known);
     }
     // IPoIB
     for (const auto& netdev : root.names(folder + "/device/net"))
-        device.netdevs.insert(netdev);
+        known.netdevs.insert(netdev);
 }
 
 std::optional<IpAddress> address_of(const ifaddrs& interface)
