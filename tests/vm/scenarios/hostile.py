@@ -6,7 +6,7 @@ RDMAD_HOSTILE_SECONDS: how long each attack goes on that does not end by itself 
 import json
 import os
 
-from lab import Failure, lab, on
+from lab import Failure, eui64, lab, on
 
 A, B = '0002c90300000a01', '0002c90300000b01'
 ADAPTER = f'proto=ib ports=2 guid=0002c90300000a00 pguid={A}'
@@ -163,20 +163,19 @@ def where_nothing_can_be_written_it_says_so_and_binds(suite):
 
 @on('trixie')
 def what_it_did_not_hear_of_is_made_up_for(suite):
-    """Its sockets run over while it is stopped, and the bus is started anew."""
+    """Its socket for udev's events runs over while it is stopped, and the bus is started anew."""
     with lab(suite) as l:
         _bound(l)
         l.counted('other')
         l.bind('60-other', f'PortGUID={B}', 'Unit=other.service')
         l.reload_bindings()
-        # 14 KiB with each event of a driver: the socket for udev's holds 16 MiB, those for the kernel's 1 MiB
+        # 14 KiB with each event of a driver: the socket for udev's holds 16 MiB
         l.run('mkdir -p /run/udev/rules.d')
         l.vm.put(''.join('SUBSYSTEM=="drivers", ' + ', '.join(f'ENV{{BIG{part}{i}}}="{"x" * 480}"' for i in range(10)) + '\n'
                          for part in range(3)), '/run/udev/rules.d/99-big.rules')
         l.run('udevadm control --reload; systemctl kill -s STOP rdmad')
         l.unplug(1)
-        l.run('for i in $(seq 20); do for f in /sys/bus/*/drivers/*/uevent; do echo change > $f; done; done; udevadm settle -t 150; '
-              'ip link add net9 type dummy; for i in $(seq 2000); do echo "link set net9 mtu $((1300 + i % 2))"; done | ip -batch -',
+        l.run('for i in $(seq 20); do for f in /sys/bus/*/drivers/*/uevent; do echo change > $f; done; done; udevadm settle -t 150',
               timeout=300)
         l.plug(2, OTHER)
         l.run('rm /run/udev/rules.d/99-big.rules; udevadm control --reload; systemctl kill -s CONT rdmad')
@@ -192,6 +191,52 @@ def what_it_did_not_hear_of_is_made_up_for(suite):
         l.unplug(2)
         l.until_states({'other.service': 'inactive', 'bound.service': 'active'})
         _is_calm(l, 'after all this')
+
+
+# in /proc/net/netlink
+NETLINK_ROUTE, NETLINK_RDMA = 0, 20
+
+
+def _dropped(l, protocol):
+    """Messages that the kernel dropped because rdmad's socket for them was full."""
+    sockets = l.run('readlink /proc/$(systemctl show --value -p MainPID rdmad)/fd/*').split()
+    _, *rows = (line.split() for line in l.run('cat /proc/net/netlink').splitlines())
+    return sum(int(drops) for _, of, *_, drops, inode in rows if int(of) == protocol and f'socket:[{inode}]' in sockets)
+
+
+@on('trixie')
+def what_the_kernel_told_and_was_lost_is_made_up_for(suite):
+    """Both its sockets for events of the kernel, 1 MiB each, run over while it is stopped, one at a time."""
+    old, new = '02:00:00:00:00:0a', '02:00:00:00:00:0b'
+    with lab(suite) as l:
+        # made with its MAC address: else udev gives it one (MACAddressPolicy=), maybe after us. Without an IP address the port would
+        # not be ready, and rdmad look at it each second
+        l.run(f'ip link add net0 address {old} type dummy; ip link add net9 type dummy; ip link set net0 up; '
+              'ip address add 192.0.2.1/24 dev net0')
+        l.mock('add name=roce proto=roce netdev=net0')
+        l.counted('roce')
+        l.bind('60-roce', f'PortGUID={eui64(new)}', 'Unit=roce.service')
+        _bound(l)
+        # until it has looked for what it was told of so far
+        l.run('sleep 5; systemctl kill -s STOP rdmad; for i in $(seq 3000); do echo "link set net9 mtu $((1300 + i % 2))"; done | ip -batch -; '
+              f'ip link set net0 address {new}')
+        lost = {'network devices': _dropped(l, NETLINK_ROUTE)}
+        l.expect_true('events of network devices are lost', lost['network devices'] > 0, lost)
+        l.expect('unit of the new address', l.states('roce'), ['inactive'])
+        l.run('systemctl kill -s CONT rdmad')
+        l.until_active('roce')
+        # udev would be busy for minutes with nodes that are gone
+        udevd = 'systemd-udevd.service systemd-udevd-kernel.socket systemd-udevd-control.socket'
+        l.run(f'systemctl kill -s STOP rdmad; systemctl stop {udevd}; '
+              'for i in $(seq 800); do echo "add name=many proto=ib" > /dev/rdma_mock; echo "del many" > /dev/rdma_mock; done', timeout=300)
+        lost['RDMA'] = _dropped(l, NETLINK_RDMA)
+        l.expect_true('RDMA notifications are lost', lost['RDMA'] > 0, lost)
+        l.run(f'systemctl start {udevd}; systemctl kill -s CONT rdmad')
+        _told(l, 'RDMA events were lost: looking at all devices')
+        _lives_with_its_port(l)
+        l.expect('unit of the new address', l.states('roce'), ['active'])
+        _is_calm(l, 'after all this')
+        return [f'messages lost: {lost}']
 
 
 FOREIGN = {
