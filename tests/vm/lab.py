@@ -94,8 +94,7 @@ class Lab:
 
     def set_mac(self, device, netdev, mac, ip='ip'):
         """Gives the network device of a RoCE port another MAC address, waits until the port has the GUID of that, and returns it."""
-        digits = mac.replace(':', '')
-        guid = f'{int(digits[:2], 16) ^ 2:02x}{digits[2:6]}fffe{digits[6:]}'
+        guid = eui64(mac)
         self.run(f'{ip} link set {netdev} address {mac}')
         self.until(f'{device} has the GUID {guid}', lambda: self.port_guid(device) == guid)
         return guid

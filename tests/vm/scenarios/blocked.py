@@ -21,7 +21,7 @@ def who_keeps_a_device_from_being_removed_is_named_with_its_unit(suite):
         watch = l.vm.start('timeout 120 rdmactl monitor --json > /run/events')
         l.until('it watches', lambda: 'snapshot' in l.run('cat /run/events', check=False))
         _begin_removal(l)
-        pid = l.run('systemctl show --value -p MainPID holder')
+        pid = l.pid('holder')
         wanted = f'"sleep" (PID {pid}) of holder.service'
         l.until('status names the holder and its unit', lambda: wanted in l.run('rdmactl status'))
         l.expect_true('status of the device, too', wanted in l.run(f'rdmactl status {name}'))

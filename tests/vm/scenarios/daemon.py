@@ -160,7 +160,7 @@ def its_sandbox_is_tight_and_its_messages_explain_themselves(suite):
         exposure = float(l.run('systemd-analyze security --no-pager rdmad.service | sed -n "s/.*Overall exposure.*: \\([0-9.]*\\) .*/\\1/p"'))
         l.expect_true('exposure is 2.0 or less', exposure <= 2.0, exposure)
         l.expect('the unit files are sound', l.run('systemd-analyze verify --man=no rdmad.service rdmad.socket 2>&1 | grep rdmad || true'), '')
-        l.expect('open device nodes', l.run('ls -l /proc/$(systemctl show --value -p MainPID rdmad)/fd | grep -c /dev/infiniband || true'), '0')
+        l.expect('open device nodes', l.run(f'ls -l /proc/{l.pid("rdmad")}/fd | grep -c /dev/infiniband || true'), '0')
         l.unplug(1)
         l.until_states({'bound.service': 'inactive'})
         l.run('journalctl --update-catalog')

@@ -15,9 +15,9 @@ SOAK = os.path.join(os.path.dirname(os.path.abspath(__file__)), '..', '..', 'soa
 RUN = '/run/rdmad'
 
 
-def _stat(l):
+def _ticks(l):
     """Ticks of the processor that rdmad took so far."""
-    fields = l.run('cut -d")" -f2- /proc/$(systemctl show --value -p MainPID rdmad)/stat').split()
+    fields = l.run(f'cut -d")" -f2- /proc/{l.pid("rdmad")}/stat').split()
     return int(fields[11]) + int(fields[12])
 
 
@@ -46,10 +46,10 @@ def _told(l, text):
 
 def _is_calm(l, what):
     """rdmad sleeps, and is the one that it was."""
-    pid, before = l.pid('rdmad'), _stat(l)
+    pid, before = l.pid('rdmad'), _ticks(l)
     l.run('sleep 10')
     l.expect(f'{what}: PID of rdmad', l.pid('rdmad'), pid)
-    ticks = _stat(l) - before
+    ticks = _ticks(l) - before
     l.expect_true(f'{what}: rdmad does not spin', ticks <= 20, f'{ticks} ticks in 10 s')
 
 
@@ -109,7 +109,7 @@ def of_10000_binding_files_the_first_bind_and_the_first_too_many_is_named(suite)
         l.expect('files that rdmad knows', len(json.loads(l.run('rdmactl bindings --json'))['bindings']), 1025)
         _lives_with_its_port(l)
         _is_calm(l, 'with 10,000 files')
-        memory = int(l.run('grep VmRSS /proc/$(systemctl show --value -p MainPID rdmad)/status').split()[1])
+        memory = int(l.run(f'grep VmRSS /proc/{l.pid("rdmad")}/status').split()[1])
         l.expect_true('memory is bounded', memory < 32 * 1024, f'{memory} kB')
         l.run(f'rm -f {folder}/60-*')
         l.reload_bindings()
@@ -199,7 +199,7 @@ NETLINK_ROUTE, NETLINK_RDMA = 0, 20
 
 def _dropped(l, protocol):
     """Messages that the kernel dropped because rdmad's socket for them was full."""
-    sockets = l.run('readlink /proc/$(systemctl show --value -p MainPID rdmad)/fd/*').split()
+    sockets = l.run(f'readlink /proc/{l.pid("rdmad")}/fd/*').split()
     _, *rows = (line.split() for line in l.run('cat /proc/net/netlink').splitlines())
     return sum(int(drops) for _, of, *_, drops, inode in rows if int(of) == protocol and f'socket:[{inode}]' in sockets)
 
@@ -210,7 +210,7 @@ def what_the_kernel_told_and_was_lost_is_made_up_for(suite):
     old, new = '02:00:00:00:00:0a', '02:00:00:00:00:0b'
     with lab(suite) as l:
         # made with its MAC address: else udev gives it one (MACAddressPolicy=), maybe after us. Without an IP address the port would
-        # not be ready, and rdmad look at it each second
+        # not be ready for a while, and as long as a device settles, rdmad looks at it each second
         l.run(f'ip link add net0 address {old} type dummy; ip link add net9 type dummy; ip link set net0 up; '
               'ip address add 192.0.2.1/24 dev net0')
         l.mock('add name=roce proto=roce netdev=net0')
@@ -218,8 +218,8 @@ def what_the_kernel_told_and_was_lost_is_made_up_for(suite):
         l.bind('60-roce', f'PortGUID={eui64(new)}', 'Unit=roce.service')
         _bound(l)
         # until it has looked for what it was told of so far
-        l.run('sleep 5; systemctl kill -s STOP rdmad; for i in $(seq 3000); do echo "link set net9 mtu $((1300 + i % 2))"; done | ip -batch -; '
-              f'ip link set net0 address {new}')
+        l.run('sleep 5; systemctl kill -s STOP rdmad; for i in $(seq 3000); do echo "link set net9 mtu $((1300 + i % 2))"; done | ip -batch -')
+        l.set_mac('roce', 'net0', new)
         lost = {'network devices': _dropped(l, NETLINK_ROUTE)}
         l.expect_true('events of network devices are lost', lost['network devices'] > 0, lost)
         l.expect('unit of the new address', l.states('roce'), ['inactive'])

@@ -64,7 +64,7 @@ def a_service_that_holds_uverbs_open_is_stopped_and_does_not_block_the_removal(s
         l.service('holder', f'rdma-{A}-uverbs.device', holder)
         l.plug(1, ADAPTER + ' disassociate=0')
         l.until_active('holder')
-        held = l.run('ls -l /proc/$(systemctl show --value -p MainPID holder)/fd/3')
+        held = l.run(f'ls -l /proc/{l.pid("holder")}/fd/3')
         l.expect_true('the service holds uverbs', 'infiniband/uverbs0' in held, held)
         took = l.unplug(1)
         l.until_inactive('holder')
