@@ -62,6 +62,10 @@ public:
         unlink(address_.sun_path);
         rmdir(directory_);
     }
+    [[nodiscard]] std::string path() const
+    {
+        return address_.sun_path;
+    }
     [[nodiscard]] UniqueFd listening() const
     {
         auto socket = unix_socket();
