@@ -19,6 +19,8 @@ using List = std::vector<std::string>;
 
 constexpr uint32_t opa = 1;
 constexpr char opa_guid[] = "0011750101000001";
+/// Binds a.service to it.
+constexpr char opa_file[] = "[Match]\nPortGUID=0011750101000001\n[Binding]\nUnit=a.service\n";
 constexpr lifecycle::Time second = 1'000'000;
 
 /// Everything of rdmad that its clients can reach, on the devices of a capture. A client is another
@@ -156,6 +158,22 @@ struct ServedRdmad {
     void plug(uint32_t index)
     {
         tell("add", index, "opa");
+    }
+    /// As PID 1 tells of a unit that runs.
+    void tell_running(const std::string& unit)
+    {
+        supervisor.on_unit(unit, {.load_state = "loaded", .active_state = "active"});
+        settle();
+    }
+    /// As PID 1 tells of a stop that it was asked for.
+    void tell_stopped(const std::string& unit)
+    {
+        supervisor.on_job(unit, 18, "done");
+        supervisor.on_unit(unit, {.load_state = "loaded",
+                                  .active_state = "inactive",
+                                  .active_exit = 2000,
+                                  .state_change = 2000});
+        settle();
     }
     /// Does all that can be done now.
     void settle()

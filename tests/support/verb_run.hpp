@@ -41,12 +41,17 @@ public:
     Taken(const Taken&) = delete;
     Taken& operator=(const Taken&) = delete;
 
-    /// Returns all that was written so far.
-    const std::string& text()
+    /// Takes what is there.
+    void take()
     {
         std::array<char, 4096> chunk{};
         for (ssize_t size; reader_ && (size = read(reader_.get(), chunk.data(), chunk.size())) > 0;)
             text_.append(chunk.data(), static_cast<size_t>(size));
+    }
+    /// Returns all that was written so far.
+    const std::string& text()
+    {
+        take();
         return text_;
     }
     /// Goes, as the program behind a pipe does.
@@ -108,6 +113,9 @@ inline Outcome run(ServedRdmad& served, const Verb& verb, const Step& step = nul
     try {
         while (answer.wait_for(1ms) != std::future_status::ready) {
             served.settle();
+            // a verb waits while a pipe is full
+            out.take();
+            err.take();
             if (step)
                 step(out);
             if (std::chrono::steady_clock::now() - start > longest) {

@@ -8,7 +8,6 @@
 
 using namespace rdmad;
 using namespace rdmad::test;
-using varlink::Json;
 using Mode = recovery::Order::Mode;
 
 namespace {
@@ -42,8 +41,6 @@ std::vector<Json> only(const std::string& kind, std::vector<Json> events)
     std::erase_if(events, [&](const Json& event) { return event.at("event") != kind; });
     return events;
 }
-
-constexpr char opa_file[] = "[Match]\nPortGUID=0011750101000001\n[Binding]\nUnit=a.service\n";
 
 } // namespace
 
@@ -97,8 +94,7 @@ TEST_CASE("a monitor gets a snapshot, and then each change", "[api]")
     CHECK(first[0].at("devices").size() == 3);
 
     served.bind("50-a.binding", opa_file);
-    served.supervisor.on_unit("a.service", {.load_state = "loaded", .active_state = "active"});
-    served.settle();
+    served.tell_running("a.service");
     auto events = ServedRdmad::parameters(watcher);
     REQUIRE(only("binding", events).size() == 1);
     CHECK(only("binding", events)[0].at("binding") == "50-a.binding");
@@ -108,8 +104,7 @@ TEST_CASE("a monitor gets a snapshot, and then each change", "[api]")
     CHECK(only("unit", events)[0].at("unitState") == "active");
 
     // what did not change is not told
-    served.supervisor.on_unit("a.service", {.load_state = "loaded", .active_state = "active"});
-    served.settle();
+    served.tell_running("a.service");
     CHECK(ServedRdmad::parameters(watcher).empty());
 
     must(served.client_of_kernel.rename(opa, "fabric"));
@@ -259,8 +254,7 @@ TEST_CASE("a preparation tells its steps, and is undone", "[api]")
         return;
     ServedRdmad served;
     served.bind("50-a.binding", opa_file);
-    served.supervisor.on_unit("a.service", {.load_state = "loaded", .active_state = "active"});
-    served.settle();
+    served.tell_running("a.service");
     CHECK(served.ask("Lifecycle.Prepare", {{"device", "opa"}, {"ignoreInhibitors", 1}}) ==
           wrong("ignoreInhibitors"));
 
@@ -274,12 +268,7 @@ TEST_CASE("a preparation tells its steps, and is undone", "[api]")
     CHECK(served.ask("Lifecycle.Prepare", {{"device", "opa"}}) ==
           error("io.rdmad.Lifecycle.Busy", {{"device", "opa"}}));
 
-    served.supervisor.on_job("a.service", 18, "done");
-    served.supervisor.on_unit("a.service", {.load_state = "loaded",
-                                            .active_state = "inactive",
-                                            .active_exit = 2000,
-                                            .state_change = 2000});
-    served.settle();
+    served.tell_stopped("a.service");
     const auto all = ServedRdmad::replies(client);
     REQUIRE(all.size() == 1);
     CHECK(all[0].at("parameters").at("stage") == "safe");

@@ -3,7 +3,7 @@
 #include "ctl/verbs.hpp"
 #include "tests/support/verb_run.hpp"
 
-#include <sstream>
+#include <algorithm>
 
 // The verbs of rdmactl, each with an rdmad that serves it: what one says the other has to
 // understand.
@@ -13,8 +13,7 @@ using namespace rdmad::test;
 
 namespace {
 
-constexpr char opa_file[] = "[Match]\nPortGUID=0011750101000001\n[Binding]\nUnit=a.service\n";
-constexpr char own_folder[] = "etc/rdmad/binding.d";
+constexpr auto* own_folder = config::own_binding_folder + 1; // below a root
 
 /// rdmad, and what each verb of rdmactl has in common.
 struct Both {
@@ -66,26 +65,11 @@ struct Both {
         return run([&] { return ctl::verify(common, files); });
     }
 
-    /// As PID 1 tells of a unit that runs.
-    void tell_running(const std::string& unit)
-    {
-        served.supervisor.on_unit(unit, {.load_state = "loaded", .active_state = "active"});
-        served.settle();
-    }
     /// Binds a unit that runs to opa.
     void bind_running()
     {
         served.bind("50-a.binding", opa_file);
-        tell_running("a.service");
-    }
-    /// As PID 1 tells of a stop that rdmad has asked for.
-    void tell_stopped(const std::string& unit)
-    {
-        served.supervisor.on_job(unit, 18, "done");
-        served.supervisor.on_unit(unit, {.load_state = "loaded",
-                                         .active_state = "inactive",
-                                         .active_exit = 2000,
-                                         .state_change = 2000});
+        served.tell_running("a.service");
     }
     void unplug_opa()
     {
@@ -108,12 +92,9 @@ ctl::BindOptions to_port(const std::string& unit, const std::string& guid)
 std::vector<List> rows_of(const std::string& text)
 {
     std::vector<List> rows;
-    std::istringstream lines(text);
-    for (std::string line; std::getline(lines, line);) {
-        std::istringstream words(line);
-        rows.emplace_back();
-        for (std::string word; words >> word;)
-            rows.back().push_back(word);
+    for (const auto line : text::split(text, '\n')) {
+        const auto words = text::split(line, ' ');
+        rows.emplace_back(words.begin(), words.end());
     }
     return rows;
 }
@@ -241,8 +222,7 @@ TEST_CASE("status tells all, or of what is asked for", "[verbs]")
     {
         both.unplug_opa();
         both.served.settle();
-        both.tell_stopped("a.service");
-        both.served.settle();
+        both.served.tell_stopped("a.service");
         const auto a = both.status("a");
         CHECK(a.code == 3);
         CHECK(has(a.out, "a.service stopped by unplug (inactive)"));
@@ -501,9 +481,8 @@ TEST_CASE("monitor shows what happens until its reader goes", "[verbs]")
     CHECK(ended.err.empty());
     CHECK(both.served.monitors.at(0) == "polls");
     if (both.common.json) {
-        std::istringstream lines(shown);
-        std::vector<std::string> events;
-        for (std::string line; std::getline(lines, line);)
+        List events;
+        for (const auto line : text::split(shown, '\n'))
             events.push_back(Json::parse(line).at("event"));
         CHECK(events.front() == "snapshot");
         CHECK(has_word(events, "remove"));
@@ -523,7 +502,7 @@ TEST_CASE("prepare follows its steps, and resume undoes it", "[verbs]")
     (void)both.served.pid1.take();
     const auto stop = [&](Taken&) {
         if (has_word(both.served.pid1.take(), "stop a.service"))
-            both.tell_stopped("a.service");
+            both.served.tell_stopped("a.service");
     };
     SECTION("in words")
     {
