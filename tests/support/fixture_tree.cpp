@@ -17,7 +17,8 @@ FixtureTree::FixtureTree(Place place)
 {
     constexpr char memory[] = "/dev/shm";
     const bool is_memory = place == Place::memory && access(memory, W_OK) == 0;
-    root_ = (is_memory ? fs::path(memory) : fs::temp_directory_path()) / "rdmad-test-XXXXXX";
+    root_ = (is_memory ? fs::path(memory) : fs::canonical(fs::temp_directory_path())) /
+            "rdmad-test-XXXXXX";
     if (!mkdtemp(root_.data()))
         throw std::runtime_error("mkdtemp " + root_);
 }
