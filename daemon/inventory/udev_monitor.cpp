@@ -6,14 +6,16 @@
 
 #include <array>
 #include <cerrno>
+#include <filesystem>
 #include <span>
+#include <system_error>
 
 namespace rdmad {
 
 namespace {
 
+namespace fs = std::filesystem;
 using UdevDevice = CPtr<udev_device, udev_device_unref>;
-using Enumeration = CPtr<udev_enumerate, udev_enumerate_unref>;
 
 constexpr std::array subsystems = {"infiniband", "infiniband_verbs", "infiniband_mad"};
 // what RDMA devices hang on: why one went shows there
@@ -57,6 +59,35 @@ int filter(udev_monitor* monitor, std::span<const char* const> names)
         if (code >= 0)
             code = udev_monitor_filter_add_match_subsystem_devtype(monitor, name, nullptr);
     return code;
+}
+
+/// Returns true if the call may work later. Libudev says of a record that it could not open for
+/// this reason what it says of none: that there is none.
+bool is_exhausted(int error)
+{
+    return error == EMFILE || error == ENFILE || error == ENOMEM;
+}
+
+/// Adds the devices of a class that udev has processed. udev_enumerate would hold them all at once,
+/// with what udev recorded of them: 6 kB each.
+Result<void> add_class(udev* udev, const std::string& subsystem, std::vector<UdevEvent>& events)
+{
+    const auto folder = "/sys/class/" + subsystem;
+    std::error_code error;
+    for (auto entry = fs::directory_iterator(folder, error);
+         !error && entry != fs::directory_iterator(); entry.increment(error)) {
+        // one that has gone since is none
+        errno = 0;
+        const UdevDevice device(udev_device_new_from_syspath(udev, entry->path().c_str()));
+        if (device && udev_device_get_is_initialized(device.get()) > 0)
+            events.push_back(event_of(device.get()));
+        else if (is_exhausted(errno))
+            return fail(errno, entry->path());
+    }
+    // where ib_core is not loaded there is no such class
+    if (error && error != std::errc::no_such_file_or_directory)
+        return fail(error.value(), folder);
+    return {};
 }
 
 } // namespace
@@ -103,27 +134,10 @@ Result<std::optional<UdevEvent>> UdevMonitor::receive()
 
 Result<std::vector<UdevEvent>> UdevMonitor::enumerate() const
 {
-    const Enumeration enumeration(udev_enumerate_new(udev_.get()));
-    if (!enumeration)
-        return fail(ENOMEM, "udev enumeration");
-    int code = udev_enumerate_add_match_is_initialized(enumeration.get());
-    for (const auto* subsystem : subsystems)
-        if (code >= 0)
-            code = udev_enumerate_add_match_subsystem(enumeration.get(), subsystem);
-    if (code >= 0)
-        code = udev_enumerate_scan_devices(enumeration.get());
-    if (code < 0)
-        return fail(-code, "udev enumeration");
     std::vector<UdevEvent> events;
-    udev_list_entry* entry = nullptr;
-    udev_list_entry_foreach(entry, udev_enumerate_get_list_entry(enumeration.get()))
-    {
-        // one that has gone since is none
-        const UdevDevice device(
-            udev_device_new_from_syspath(udev_.get(), udev_list_entry_get_name(entry)));
-        if (device)
-            events.push_back(event_of(device.get()));
-    }
+    for (const auto* subsystem : subsystems)
+        if (auto outcome = add_class(udev_.get(), subsystem, events); !outcome)
+            return tl::unexpected<Error>(std::move(outcome).error());
     return events;
 }
 
