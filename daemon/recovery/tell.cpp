@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 #include "daemon/recovery/tell.hpp"
 
-#include "core/base/text.hpp"
 #include "daemon/log.hpp"
 
 namespace rdmad::recovery {
@@ -9,7 +8,7 @@ namespace rdmad::recovery {
 void tell(const Report& report)
 {
     for (const auto& target : report.targets) {
-        const auto what = text::escape_terminal(describe(target));
+        const auto what = describe(target);
         const log::Fields fields = {{log::field::target, what}};
         if (target.state == Target::State::restored)
             log::notice(log::id::target_restored, what + " waits for connections again", fields);
@@ -23,7 +22,7 @@ void tell(const Report& report)
 
 void tell_waiting(const Target& target)
 {
-    const auto what = text::escape_terminal(describe(target));
+    const auto what = describe(target);
     log::notice(log::id::target_waits, what + " still waits: " + target.reason,
                 {{log::field::target, what}});
 }
