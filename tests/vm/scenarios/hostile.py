@@ -6,7 +6,7 @@ RDMAD_HOSTILE_SECONDS: how long each attack goes on that does not end by itself 
 import json
 import os
 
-from lab import Failure, eui64, lab, on
+from lab import Failure, Skip, eui64, lab, on
 
 A, B = '0002c90300000a01', '0002c90300000b01'
 ADAPTER = f'proto=ib ports=2 guid=0002c90300000a00 pguid={A}'
@@ -205,8 +205,8 @@ def _dropped(l, protocol):
 
 
 @on('trixie')
-def what_the_kernel_told_and_was_lost_is_made_up_for(suite):
-    """Both its sockets for events of the kernel, 1 MiB each, run over while it is stopped, one at a time."""
+def what_network_devices_told_and_was_lost_is_made_up_for(suite):
+    """Its socket for the events of network devices runs over while it is stopped."""
     old, new = '02:00:00:00:00:0a', '02:00:00:00:00:0b'
     with lab(suite) as l:
         # made with its MAC address: else udev gives it one (MACAddressPolicy=), maybe after us. Without an IP address the port would
@@ -216,25 +216,40 @@ def what_the_kernel_told_and_was_lost_is_made_up_for(suite):
         l.mock('add name=roce proto=roce netdev=net0')
         l.counted('roce')
         l.bind('60-roce', f'PortGUID={eui64(new)}', 'Unit=roce.service')
-        _bound(l)
+        l.reload_bindings()
+        l.until('rdmad runs', lambda: l.states('rdmad') == ['active'])
         # until it has looked for what it was told of so far
         l.run('sleep 5; systemctl kill -s STOP rdmad; for i in $(seq 3000); do echo "link set net9 mtu $((1300 + i % 2))"; done | ip -batch -')
         l.set_mac('roce', 'net0', new)
-        lost = {'network devices': _dropped(l, NETLINK_ROUTE)}
-        l.expect_true('events of network devices are lost', lost['network devices'] > 0, lost)
+        lost = _dropped(l, NETLINK_ROUTE)
+        l.expect_true('events of network devices are lost', lost > 0, lost)
         l.expect('unit of the new address', l.states('roce'), ['inactive'])
         l.run('systemctl kill -s CONT rdmad')
         l.until_active('roce')
+        _is_calm(l, 'after all this')
+        return [f'messages lost: {lost}']
+
+
+@on('trixie')
+def rdma_notifications_that_are_lost_are_made_up_for(suite):
+    """Its socket for them runs over while it is stopped: it holds 416 KiB with trixie's kernel, 2 MiB with sid's, which permits more
+    (net.core.rmem_max)."""
+    if suite == 'bookworm':
+        raise Skip('RDMA notifications, which Linux 6.1 does not have')
+    with lab(suite) as l:
+        _bound(l)
         # udev would be busy for minutes with nodes that are gone
         udevd = 'systemd-udevd.service systemd-udevd-kernel.socket systemd-udevd-control.socket'
-        l.run(f'systemctl kill -s STOP rdmad; systemctl stop {udevd}; '
-              'for i in $(seq 800); do echo "add name=many proto=ib" > /dev/rdma_mock; echo "del many" > /dev/rdma_mock; done', timeout=300)
-        lost['RDMA'] = _dropped(l, NETLINK_RDMA)
-        l.expect_true('RDMA notifications are lost', lost['RDMA'] > 0, lost)
+        l.run(f'systemctl kill -s STOP rdmad; systemctl stop {udevd}')
+        for _ in range(4):
+            l.run('for i in $(seq 400); do echo "add name=many proto=ib" > /dev/rdma_mock; echo "del many" > /dev/rdma_mock; done', timeout=300)
+            lost = _dropped(l, NETLINK_RDMA)
+            if lost:
+                break
+        l.expect_true('RDMA notifications are lost', lost > 0, lost)
         l.run(f'systemctl start {udevd}; systemctl kill -s CONT rdmad')
         _told(l, 'RDMA events were lost: looking at all devices')
         _lives_with_its_port(l)
-        l.expect('unit of the new address', l.states('roce'), ['active'])
         _is_calm(l, 'after all this')
         return [f'messages lost: {lost}']
 
