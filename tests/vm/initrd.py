@@ -10,7 +10,7 @@ import machine
 import package
 
 # what the initrd saw last, for the system after it
-RECORD = 'ls /sys/class/infiniband > /run/initrd-names; ls -R /dev/infiniband > /run/initrd-nodes'
+RECORD = 'ls /sys/class/infiniband > /run/initrd-names'
 HOOK = f'#!/bin/sh\n[ "$1" = prereqs ] || {{ {RECORD}; }}\n'
 MODULE = f'#!/bin/bash\ncheck() {{ return 0; }}\ninstall() {{ inst_hook pre-pivot 50 "$moddir/record.sh"; }}\n'
 TOOLS = {'initramfs-tools': 'mkinitramfs -o /initrd.out {kernel}; zcat /initrd.out > /initrd || cp /initrd.out /initrd',
