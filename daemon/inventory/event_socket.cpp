@@ -102,7 +102,12 @@ Result<std::optional<Bytes>> EventSocket::receive()
         discard_queue(fd());
     if (!datagram)
         return tl::unexpected<Error>(datagram.error());
-    return datagram->sender == 0 ? datagram->bytes : Bytes();
+    if (datagram->sender != 0)
+        return Bytes();
+    // a network device with a hundred long alternative names has more to tell than fits
+    if (datagram->truncated)
+        return fail(EMSGSIZE, name_);
+    return datagram->bytes;
 }
 
 std::vector<nldev::Notification> notifications_in(Bytes datagram)

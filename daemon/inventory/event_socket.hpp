@@ -29,7 +29,7 @@ public:
     [[nodiscard]] int fd() const;
     /// Returns the next datagram, valid until the next call; empty if it is none of the kernel's,
     /// nullopt if there is none. Fails with ENOBUFS if some were lost, and discards the queue then,
-    /// so that a look from now on misses nothing.
+    /// so that a look from now on misses nothing; with EMSGSIZE if it is longer than 16 KiB.
     [[nodiscard]] Result<std::optional<nldev::wire::Bytes>> receive();
 
 private:

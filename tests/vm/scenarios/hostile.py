@@ -231,6 +231,24 @@ def what_network_devices_told_and_was_lost_is_made_up_for(suite):
 
 
 @on('trixie')
+def a_network_device_with_more_to_tell_than_fits_is_looked_at(suite):
+    """The kernel tells all alternative names with each event of a network device."""
+    old, new = '02:00:00:00:00:0a', '02:00:00:00:00:0b'
+    with lab(suite) as l:
+        l.run(f'ip link add net0 address {old} type dummy; ip link set net0 up; ip address add 192.0.2.1/24 dev net0')
+        l.mock('add name=roce proto=roce netdev=net0')
+        l.counted('roce')
+        l.bind('60-roce', f'PortGUID={eui64(new)}', 'Unit=roce.service')
+        l.reload_bindings()
+        l.until('rdmad runs', lambda: l.states('rdmad') == ['active'])
+        l.run('for i in $(seq 140); do echo "link property add dev net0 altname $(printf %0127d $i)"; done | ip -batch -; sleep 5')
+        l.expect('unit of the new address', l.states('roce'), ['inactive'])
+        l.set_mac('roce', 'net0', new)
+        l.until_active('roce')
+        _is_calm(l, 'after all this')
+
+
+@on('trixie')
 def rdma_notifications_that_are_lost_are_made_up_for(suite):
     """Its socket for them runs over while it is stopped: it holds 416 KiB with trixie's kernel, 2 MiB with sid's, which permits more
     (net.core.rmem_max)."""
