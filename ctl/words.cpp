@@ -92,11 +92,13 @@ bool is_unit(std::string_view word)
 
 std::string with_suffix(const std::string& unit)
 {
-    constexpr std::string_view sample = "x";
-    const auto dot = unit.rfind('.');
-    // the rest of the name is judged elsewhere, and may have specifiers
+    // systemd.unit(5); those that cannot be bound have to be refused, not taken for a service
+    constexpr std::array<std::string_view, 11> suffixes = {
+        ".service", ".socket", ".target", ".device", ".mount", ".automount",
+        ".swap",    ".timer",  ".path",   ".slice",  ".scope"};
     const bool has_suffix =
-        dot != std::string::npos && is_unit(std::string(sample) + unit.substr(dot));
+        std::any_of(suffixes.begin(), suffixes.end(),
+                    [&](std::string_view suffix) { return unit.ends_with(suffix); });
     return has_suffix ? unit : unit + ".service";
 }
 

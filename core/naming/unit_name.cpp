@@ -36,7 +36,9 @@ std::string unit_refusal(std::string_view unit)
     if (!std::all_of(unit.begin(), unit.end(), is_unit_character))
         return "only letters, digits and :-_.\\@ are allowed";
     const auto dot = unit.rfind('.');
-    if (dot == std::string_view::npos || dot == 0 ||
+    if (dot == 0)
+        return "it has no name before the dot";
+    if (dot == std::string_view::npos ||
         std::find(types.begin(), types.end(), unit.substr(dot + 1)) == types.end())
         return "it does not end in .service, .target, .socket, .mount, .path, .timer or .slice";
     const auto at = unit.find('@');
@@ -49,7 +51,7 @@ std::string unit_refusal(std::string_view unit)
     if (unit.ends_with(".slice") &&
         (name.starts_with('-') || name.ends_with('-') || name.find("--") != std::string_view::npos))
         return "a slice has no part without a name between its dashes";
-    if (name == "rdmad" || name.starts_with("rdmad-"))
+    if (name == "rdmad" || name.starts_with("rdmad-") || name.starts_with("rdma-port-ready@"))
         return "it is a unit of rdmad itself";
     return {};
 }

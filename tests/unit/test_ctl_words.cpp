@@ -35,6 +35,9 @@ TEST_CASE("a unit without a suffix is a service", "[words]")
     CHECK(with_suffix("srp.service") == "srp.service");
     CHECK(with_suffix("a.b") == "a.b.service");
     CHECK(with_suffix("a.target") == "a.target");
+    // no service of that name is meant: whoever judges it refuses it
+    for (const auto* other : {"a.device", "a.swap", "a.automount", "a.scope"})
+        CHECK(with_suffix(other) == other);
     CHECK(with_suffix("srp@%d:%p.service") == "srp@%d:%p.service");
     CHECK(is_unit("srp.service"));
     CHECK_FALSE(is_unit("srp"));

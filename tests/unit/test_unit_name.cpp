@@ -19,10 +19,14 @@ TEST_CASE("a name that systemd would not take is refused with a reason", "[unit_
     for (const auto* bad :
          {"a b.service", "a/b.service", "ä.service", "a\n.service", "a%i.service"})
         CHECK(unit_refusal(bad) == "only letters, digits and :-_.\\@ are allowed");
-    for (const auto* bad :
-         {"", "opensm", ".service", "a.device", "a.swap", "a.scope", "a.Service", "a."})
+    for (const auto* bad : {"", "opensm", "a.device", "a.swap", "a.scope", "a.Service", "a."})
         CHECK(unit_refusal(bad) ==
               "it does not end in .service, .target, .socket, .mount, .path, .timer or .slice");
+    CHECK(unit_refusal(".service") == "it has no name before the dot");
+    for (const auto* own :
+         {"rdmad.service", "rdmad-refresh@0.service", "rdma-port-ready@0002c90300000a01.target"})
+        CHECK(unit_refusal(own) == "it is a unit of rdmad itself");
+    CHECK(unit_refusal("rdma-port-ready.target").empty());
     CHECK(unit_refusal("@a.service") == "it begins with '@'");
     CHECK(unit_refusal("a@.service") ==
           "it is a template without an instance: write one after the '@', such as %g, see "
