@@ -3,6 +3,7 @@
 
 #include "core/base/text.hpp"
 #include "core/naming/link_type.hpp"
+#include "core/naming/node_type.hpp"
 
 #include <algorithm>
 #include <array>
@@ -16,7 +17,7 @@ using Values = std::vector<std::string_view>;
 
 struct ListKey {
     const char* name;
-    enum Kind { text, guid, link_type } kind;
+    enum Kind { text, guid, link_type, node_type, number } kind;
     unsigned of; ///< kinds of files that have it
     Values (*values)(const Facts&);
 };
@@ -41,7 +42,7 @@ constexpr std::array list_keys = {
     ListKey{"OriginalName", ListKey::text, of_device, one<&Facts::original_name>},
     ListKey{"Driver", ListKey::text, of_any, one<&Facts::driver>},
     ListKey{"Path", ListKey::text, of_any, one<&Facts::path>},
-    ListKey{"NodeType", ListKey::text, of_device, one<&Facts::node_type>},
+    ListKey{"NodeType", ListKey::node_type, of_device, one<&Facts::node_type>},
     ListKey{"NodeGUID", ListKey::guid, of_any, one<&Facts::node_guid>},
     ListKey{"SysImageGUID", ListKey::guid, of_any, one<&Facts::sys_image_guid>},
     ListKey{"PortGUID", ListKey::guid, of_any, all<&Facts::port_guids>},
@@ -49,7 +50,7 @@ constexpr std::array list_keys = {
     ListKey{"NetDev", ListKey::text, of_any, all<&Facts::netdevs>},
     ListKey{"Host", ListKey::text, of_any, one<&Facts::host>},
     ListKey{"Device", ListKey::text, of_port, one<&Facts::device>},
-    ListKey{"Port", ListKey::text, of_port, one<&Facts::port>},
+    ListKey{"Port", ListKey::number, of_port, one<&Facts::port>},
 };
 
 const ListKey* find_list(std::string_view key)
@@ -84,6 +85,12 @@ std::string plain_guid(std::string_view word)
     return guid;
 }
 
+/// Returns true for the number of a port as it is compared: without zeros in front.
+bool is_port_number(std::string_view word)
+{
+    return !word.starts_with('0') && text::parse_u32(word);
+}
+
 /// Returns why no device could ever match a word (a slip of the pen), empty if one could.
 std::string why_never(ListKey::Kind kind, std::string_view word)
 {
@@ -95,6 +102,11 @@ std::string why_never(ListKey::Kind kind, std::string_view word)
         return quoted + " is not a GUID of 16 hexadecimal digits";
     if (kind == ListKey::link_type && !naming::parse_link_type(word))
         return quoted + " is not a link type (infiniband, opa, roce, iwarp, usnic, efa or unknown)";
+    if (kind == ListKey::node_type && !naming::is_node_type(word))
+        return quoted +
+               " is not a node type (ca, switch, router, rnic, usnic, usnic-udp or unspecified)";
+    if (kind == ListKey::number && !is_port_number(word))
+        return quoted + " is not a port number, from 1 on";
     return {};
 }
 

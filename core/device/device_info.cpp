@@ -140,11 +140,4 @@ std::string_view state_name(std::optional<uint8_t> state)
     return state && *state < names.size() ? names[*state] : std::string_view();
 }
 
-std::string_view node_type_name(std::optional<uint8_t> type)
-{
-    constexpr std::array<std::string_view, 8> names = {"",     "ca",    "switch",    "router",
-                                                       "rnic", "usnic", "usnic-udp", "unspecified"};
-    return type && *type < names.size() ? names[*type] : std::string_view();
-}
-
 } // namespace rdmad

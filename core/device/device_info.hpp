@@ -57,8 +57,5 @@ struct DeviceInfo {
 /// Returns the name in enum ib_port_state, include/rdma/ib_verbs.h: "active"; empty if the state is
 /// not known.
 [[nodiscard]] std::string_view state_name(std::optional<uint8_t> state);
-/// Returns the name in enum rdma_node_type, include/rdma/ib_verbs.h: "ca"; empty if the type is not
-/// known.
-[[nodiscard]] std::string_view node_type_name(std::optional<uint8_t> type);
 
 } // namespace rdmad

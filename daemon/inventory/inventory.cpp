@@ -3,6 +3,7 @@
 
 #include "core/base/text.hpp"
 #include "core/device/snapshot.hpp"
+#include "core/naming/node_type.hpp"
 #include "core/sysfs/netdev.hpp"
 
 #include <algorithm>
@@ -74,7 +75,7 @@ Device device_of(const Snapshot& snapshot)
                      .driver = known.driver.value_or(""),
                      .node_guid = known.device.node_guid,
                      .sys_image_guid = known.device.sys_image_guid,
-                     .node_type = std::string(node_type_name(known.device.node_type)),
+                     .node_type = std::string(naming::node_type_name(known.device.node_type)),
                      .protocol = std::string(known.protocol()),
                      .firmware = known.device.fw_version.value_or("")};
     for (const auto& port : known.ports)

@@ -639,6 +639,16 @@ TEST_CASE("a word that can match no device is refused, for it is a slip", "[matc
     for (const auto* word : {"ethernet", "RoCE", "!ib"})
         CHECK(refused("LinkType", word).find("is not a link type") != std::string::npos);
     CHECK(refused("LinkType", "infiniband opa roce iwarp usnic efa unknown ro* !iw[a]rp").empty());
+    for (const auto* word : {"CA", "hca", "!rnic1"})
+        CHECK(refused("NodeType", word).find("is not a node type") != std::string::npos);
+    CHECK(
+        refused("NodeType", "ca switch router rnic usnic usnic-udp unspecified c* !c[a]").empty());
+    const auto refused_port = [](const std::string& word) {
+        return Match(Match::Of::port).set("Port", word);
+    };
+    for (const auto* word : {"0", "01", "-1", "zero", "!1x", "4294967296"})
+        CHECK(refused_port(word).find("is not a port number") != std::string::npos);
+    CHECK(refused_port("1 2 254 !10 1* [12]").empty());
 }
 
 TEST_CASE("a list without a pattern tells the only values that it holds for", "[match]")
@@ -671,10 +681,13 @@ TEST_CASE("keys of devices and of ports are told apart", "[match]")
         CHECK(Match(Match::Of::device).set(key, "1") == unknown);
         CHECK(Match(Match::Of::port).set(key, "1").empty());
     }
-    for (const auto* key : {"OriginalName", "NodeType", "Virtualization", "Property"}) {
-        const auto* value = GENERATE("A=1", "");
+    const std::vector<std::pair<std::string, std::string>> of_devices = {
+        {"OriginalName", "a"}, {"NodeType", "ca"}, {"Virtualization", "vm"}, {"Property", "A=1"}};
+    for (const auto& [key, value] : of_devices) {
         CAPTURE(key);
-        CHECK(Match(Match::Of::device).set(key, value).empty());
-        CHECK(Match(Match::Of::port).set(key, value) == unknown);
+        for (const auto& text : {value, ""s}) {
+            CHECK(Match(Match::Of::device).set(key, text).empty());
+            CHECK(Match(Match::Of::port).set(key, text) == unknown);
+        }
     }
 }

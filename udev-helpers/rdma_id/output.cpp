@@ -2,6 +2,7 @@
 #include "udev-helpers/rdma_id/output.hpp"
 
 #include "core/base/text.hpp"
+#include "core/naming/node_type.hpp"
 
 #include <algorithm>
 #include <array>
@@ -162,7 +163,7 @@ Properties properties(const DeviceInfo& info, const NodeLinks& links)
     add(list, "ID_RDMA_NODE_GUID", text::format_guid(device.node_guid));
     add(list, "ID_RDMA_SYS_IMAGE_GUID", text::format_guid(device.sys_image_guid));
     add(list, "ID_RDMA_FW", escaped(device.fw_version));
-    add(list, "ID_RDMA_NODE_TYPE", std::string(node_type_name(device.node_type)));
+    add(list, "ID_RDMA_NODE_TYPE", std::string(naming::node_type_name(device.node_type)));
     add(list, "ID_RDMA_PORTS", std::to_string(device.port_count));
     add(list, "ID_RDMA_PROTOCOL", text::escape_property(info.protocol()));
     add_link_types(list, info);
@@ -193,7 +194,7 @@ std::string format_json(const DeviceInfo& info, const NodeLinks& links)
     json.string("node", info.node == Node::device ? "" : info.sysname);
     json.string("driver", info.driver.value_or(""));
     json.string("protocol", info.protocol());
-    json.string("nodeType", node_type_name(device.node_type));
+    json.string("nodeType", naming::node_type_name(device.node_type));
     json.string("nodeGuid", text::format_guid(device.node_guid));
     json.string("sysImageGuid", text::format_guid(device.sys_image_guid));
     json.string("firmware", device.fw_version.value_or(""));

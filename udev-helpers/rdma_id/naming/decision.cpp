@@ -5,6 +5,7 @@
 #include "core/device/topology.hpp"
 #include "core/device/udev_record.hpp"
 #include "core/naming/links.hpp"
+#include "core/naming/node_type.hpp"
 #include "core/sysfs/rdma_device.hpp"
 
 #include <algorithm>
@@ -40,7 +41,7 @@ config::Facts facts_of(const NamingInput& input, const Snapshot& device,
     facts.original_name = original;
     facts.driver = info.driver.value_or("");
     facts.path = read_path(input.root, device.target.device);
-    facts.node_type = node_type_name(info.device.node_type);
+    facts.node_type = naming::node_type_name(info.device.node_type);
     facts.node_guid = format_if_set(info.device.node_guid);
     facts.sys_image_guid = format_if_set(info.device.sys_image_guid);
     facts.port_guids = port_guids(info);
