@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 #include "ctl/bind_effect.hpp"
 #include "ctl/binding_store.hpp"
+#include "ctl/image.hpp"
 #include "ctl/terminal.hpp"
 #include "ctl/verbs.hpp"
 #include "ctl/words.hpp"
@@ -43,8 +44,8 @@ void warn_of_guids(Client& client, const BindRequest& request, const Effect& eff
 Answer<int> tell(const Common& common, const Bound& bound)
 {
     if (!bound.others.empty())
-        warn(bound.unit + " needs, too, what " + join(bound.others, ", ") +
-             " asks for: all files that bind a unit count");
+        warn(join(bound.others, ", ") + " also " + (bound.others.size() == 1 ? "binds " : "bind ") +
+             bound.unit + ": it needs the ports of all files that bind it");
     if (!common.json)
         return finish(text_of(bound, style_of_output()));
     Json json = {{"unit", bound.unit},
@@ -137,6 +138,8 @@ Answer<int> bind(const Common& common, const BindOptions& options)
     auto text = text_of(*request, BindingStore(common.root).path_of(file_name_of(*request)));
     if (!text)
         return as_told(text);
+    if (auto checked = check_image(common.root); !checked)
+        return as_told(checked);
     return options.runtime ? add(common, *request) : write(common, *request, *text);
 }
 

@@ -2,6 +2,7 @@
 #include "core/base/text.hpp"
 #include "ctl/binding_store.hpp"
 #include "ctl/command.hpp"
+#include "ctl/image.hpp"
 #include "ctl/terminal.hpp"
 #include "ctl/verbs.hpp"
 #include "ctl/words.hpp"
@@ -123,6 +124,8 @@ Answer<void> have_all_untied(const Common& common)
 
 Answer<int> unbind_all(const Common& common)
 {
+    if (auto checked = check_image(common.root); !checked)
+        return as_told(checked);
     const BindingStore store(common.root);
     const auto removed = store.remove();
     const std::string done =
@@ -145,6 +148,8 @@ Answer<int> unbind_all(const Common& common)
 
 Answer<int> unbind(const Common& common, const std::string& word)
 {
+    if (auto checked = check_image(common.root); !checked)
+        return as_told(checked);
     const auto unit = with_suffix(word);
     const BindingStore store(common.root);
     auto [removed, failures] = store.remove(unit);

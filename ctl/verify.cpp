@@ -4,6 +4,7 @@
 #include "core/config/host_facts.hpp"
 #include "core/config/link_file.hpp"
 #include "ctl/binding_store.hpp"
+#include "ctl/image.hpp"
 #include "ctl/notes.hpp"
 #include "ctl/port_facts.hpp"
 #include "ctl/terminal.hpp"
@@ -104,6 +105,8 @@ std::string text_of(const Findings& findings, const Json& matches)
 
 Answer<int> verify(const Common& common, const std::vector<std::string>& files)
 {
+    if (auto checked = check_image(common.root); !checked)
+        return as_told(checked);
     const auto findings = look_at_files(common, files);
     const auto matches = findings.bindings.empty() ? Json::object() : ask_matches(common, findings);
     const int exit_code = findings.problems.empty() ? exit_fine : exit_failed;

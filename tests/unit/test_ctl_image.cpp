@@ -1,0 +1,63 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+#include "ctl/image.hpp"
+#include "tests/catch.hpp"
+#include "tests/support/fixture_tree.hpp"
+
+#include <filesystem>
+
+using namespace rdmad;
+using namespace rdmad::ctl;
+using namespace rdmad::test;
+namespace fs = std::filesystem;
+
+namespace {
+
+std::string refusal(const std::string& root)
+{
+    const auto checked = check_image(root);
+    return checked ? "" : checked.error().text;
+}
+
+} // namespace
+
+TEST_CASE("an image is used if its folders are in it, or not yet there", "[image]")
+{
+    FixtureTree tree;
+    CHECK(refusal("").empty());
+    CHECK(refusal("/").empty());
+    CHECK(refusal(tree.path("")).empty());
+    tree.directory("usr/lib/rdmad");
+    tree.directory("etc");
+    tree.link("etc/rdmad", "../usr/lib/rdmad");
+    CHECK(refusal(tree.path("")).empty());
+}
+
+TEST_CASE("an image that leads elsewhere or is none is refused", "[image]")
+{
+    FixtureTree tree;
+    tree.directory("image/etc");
+    tree.directory("image-b/binding.d");
+    tree.file("file", "");
+    const auto image = tree.path("image");
+    CHECK(refusal(tree.path("none")) ==
+          "--root=" + tree.path("none") + ": No such file or directory");
+    CHECK(refusal(tree.path("file")) == "--root=" + tree.path("file") + ": Not a directory");
+    // the other one begins with the name of the image
+    tree.link("image/etc/rdmad", tree.path("image-b"));
+    CHECK(refusal(image) == "--root=" + image +
+                                ": /etc/rdmad/binding.d leads out of the image, to " +
+                                fs::canonical(tree.path("image-b/binding.d")).string());
+    tree.remove("image/etc/rdmad");
+    tree.link("image/etc/rdmad", "rdmad");
+    const auto dead =
+        "--root=" + image + ": /etc/rdmad is a symbolic link that leads nowhere from here";
+    CHECK(refusal(image) == dead);
+    // as in an image that has the folder
+    tree.remove("image/etc/rdmad");
+    tree.directory("image/opt/only-in-the-image/binding.d");
+    tree.link("image/etc/rdmad", "/opt/only-in-the-image");
+    CHECK(refusal(image) == dead);
+    tree.remove("image/etc/rdmad");
+    tree.link("image/etc/rdmad", "../opt/only-in-the-image");
+    CHECK(refusal(image).empty());
+}
