@@ -181,6 +181,9 @@ std::string explain_no_connection(const std::string& path, int code)
 {
     const std::string if_masked =
         "; if it is masked, first: systemctl unmask rdmad.service rdmad.socket";
+    if (path != default_socket && (code == ENOENT || code == ECONNREFUSED))
+        return "nobody listens on " + path + "; rdmad listens on " + default_socket +
+               ", unless it was told otherwise";
     if (code == ENOENT)
         return "rdmad does not run, and its socket " + path +
                " is not there: systemctl start rdmad.socket" + if_masked;

@@ -33,6 +33,9 @@ struct Message {
 /// Returns what an error of varlink means to a person.
 [[nodiscard]] std::string explain_error(const std::string& error, const Json& parameters);
 
+/// Where rdmad listens, unless rdmad.socket says otherwise.
+constexpr char default_socket[] = "/run/rdmad/io.rdmad";
+
 /// Returns what a refused connection means, and what to do.
 [[nodiscard]] std::string explain_no_connection(const std::string& path, int code);
 

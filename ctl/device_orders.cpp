@@ -17,9 +17,9 @@ Answer<int> order(const Common& common, const std::string& device, const char* m
     auto answer = client->call(method, {{"device", plain_guid(device)}});
     if (!answer)
         return as_told(answer);
-    return common.json
-               ? finish(to_line({{"device", device}}))
-               : finish(text::escape_terminal(device) + done + "; what is bound to it may start\n");
+    return common.json ? finish(to_line({{"device", device}}))
+                       : finish(text::escape_terminal(device) + done +
+                                "; rdmactl status shows what may not start yet, and why\n");
 }
 
 } // namespace

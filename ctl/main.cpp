@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 #include "ctl/arguments.hpp"
+#include "ctl/client.hpp"
 #include "ctl/command.hpp"
 #include "ctl/terminal.hpp"
 #include "ctl/verbs.hpp"
@@ -76,7 +77,7 @@ void add_key(CLI::App& bind, const BindKey& key, std::optional<std::string>& val
 
 void add_bind(CLI::App& app, CommandLine& line)
 {
-    auto* bind = add_verb(app, line, "bind", "Stop and start a unit with ports",
+    auto* bind = add_verb(app, line, "bind", "Tie a unit to ports",
                           [&line] { return ctl::bind(line.common, line.bind); });
     bind->add_option("UNIT", line.bind.request.unit, "The unit; .service may be left out")
         ->required()
@@ -200,7 +201,7 @@ void add_all(CLI::App& app, CommandLine& line)
     app.footer(footer);
     app.require_subcommand(1);
     app.fallthrough();
-    line.common.socket = "/run/rdmad/io.rdmad";
+    line.common.socket = default_socket;
     app.add_option("--socket", line.common.socket, "Where rdmad listens")
         ->envname("RDMAD_SOCKET")
         ->option_text("PATH");

@@ -256,7 +256,8 @@ void Daemon::end()
         log::info(log::id::units_stay_tied,
                   "units that stay tied to their devices: " + std::to_string(count) +
                       "; systemd stops them with the devices, and nothing starts them again "
-                      "before rdmad runs; rdmactl unbind --all unties them");
+                      "before rdmad runs; rdmactl unbind --all deletes what rdmactl bind wrote, "
+                      "and unties them");
     (void)sd_event_exit(event_, 0);
 }
 

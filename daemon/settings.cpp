@@ -79,7 +79,7 @@ std::string set(lifecycle::Settings& settings, const std::string& key, const std
         return "unknown key in [Lifecycle]";
     const auto limit = value.empty() ? defaults.flap_limit : text::parse_u32(value);
     if (!limit || *limit > max_flaps)
-        return quoted + " is no number from 0, which is never, to " + std::to_string(max_flaps);
+        return quoted + " is not a number from 0 (never hold) to " + std::to_string(max_flaps);
     settings.flap_limit = *limit;
     return {};
 }

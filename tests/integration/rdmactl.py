@@ -307,15 +307,14 @@ class Unreachable(Case):
     def test_no_socket(self):
         for arguments in self.ARGUMENTS:
             with self.subTest(arguments=arguments):
-                self.check_error(run('/nowhere/io.rdmad', *arguments), FAILED, '/nowhere/io.rdmad is not there',
-                                 'systemctl start rdmad.socket')
+                self.check_error(run('/nowhere/io.rdmad', *arguments), FAILED, 'nobody listens on /nowhere/io.rdmad')
 
     def test_nobody_listens(self):
         with tempfile.TemporaryDirectory() as folder:
             with socket.socket(socket.AF_UNIX) as stale:
                 stale.bind(folder + '/io.rdmad')
             for arguments in self.ARGUMENTS:
-                self.check_error(run(folder + '/io.rdmad', *arguments), FAILED, 'nobody listens', 'systemctl start rdmad.socket')
+                self.check_error(run(folder + '/io.rdmad', *arguments), FAILED, 'nobody listens on')
 
     def test_other_trouble(self):
         self.check_error(run('/' + 'x' * 200, 'list'), FAILED, 'File name too long')
@@ -669,7 +668,7 @@ class Files(Case):
             self.check_error(self.ctl(server, 'bind', 'srp', '--device=mlx5_0'), FINE, 'srp.service', '/etc/rdmad/binding.d/10-other.binding')
         theirs = self.put('10-admin.binding', '[Match]\nDevice=*\n[Binding]\nUnit=srp.service\n')
         result = self.offline('bind', 'srp', '--device=mlx5_0', '--json')
-        self.check_error(result, FINE, theirs, 'all files that bind a unit count')
+        self.check_error(result, FINE, theirs + ' also binds srp.service')
         self.assertEqual(json.loads(result.stdout)['others'], [theirs])
 
     def test_a_guid_of_the_wrong_kind(self):
@@ -685,9 +684,21 @@ class Files(Case):
         self.assertEqual(told, {'unit': 'srp.service', 'name': self.files()[0], 'path': f'{self.folder}/{self.files()[0]}', 'isNew': True,
                                 'matches': ['mlx5_0/1'], 'others': []})
 
+    def test_an_image_that_is_not_there_or_leads_out_of_itself(self):
+        verbs = (['bind', 'srp', '--device=x'], ['unbind', 'srp'], ['unbind', '--all'], ['verify'])
+        with tempfile.TemporaryDirectory() as other:
+            os.makedirs(f'{self.root}/etc')
+            os.symlink(other, f'{self.root}/etc/rdmad')
+            for verb in verbs:
+                self.check_error(self.offline(*verb), FAILED, f'/etc/rdmad/binding.d leads out of the image, to {other}')
+            self.assertEqual(os.listdir(other), [])
+        for verb in verbs:
+            self.check_error(subprocess.run([RDMACTL, '--root=/nowhere', *verb], env={}, capture_output=True, timeout=120), FAILED,
+                             '--root=/nowhere: No such file or directory')
+
     def test_bind_without_rdmad_is_a_warning(self):
         result = self.ctl('/nowhere/io.rdmad', 'bind', 'srp', '--device=mlx5_0')
-        self.check_error(result, FINE, 'rdmad does not run')
+        self.check_error(result, FINE, 'nobody listens on /nowhere/io.rdmad')
         self.assertIn(b'srp.service will live with the ports that match when rdmad runs', result.stdout)
         self.assertEqual(len(self.files()), 1)
 
@@ -709,7 +720,8 @@ class Files(Case):
 
     def test_what_cannot_be_bound(self):
         for arguments, word in (([b'a b', '--device=x'], 'not allowed'), (['../../x', '--device=x'], 'not allowed'), (['a', '--port-guid=12'], 'not a GUID'),
-                                (['a', '--link-type=ib'], 'not a link type'), (['a', '--device=x', '--node=verbs'], '--node: '),
+                                (['a', '--link-type=ib'], 'not a link type'), (['a', '--port=0'], 'not a port number'),
+                                (['a.automount', '--device=x'], 'does not end in'), (['a', '--device=x', '--node=verbs'], '--node: '),
                                 (['a', '--device=x', '--restart=yes'], '--restart: '), (['a', '--device=x\n[Binding]\nUnit=evil.service'], 'line break'),
                                 (['a', '--device=x\\', '--port=1'], 'line break'), (['a', b'--device=\xff'], 'UTF-8'), (['a@', '--device=x'], 'template'),
                                 (['a%', '--device=x'], "'%'"), (['a', "--device='x"], 'quote'), (['x' * 300, '--device=x'], '255'),
@@ -974,7 +986,7 @@ class Files(Case):
 
     def test_verify_without_rdmad(self):
         self.put('10-a.binding', '[Match]\nDevice=*\n[Binding]\nUnit=a.service\n')
-        self.check_error(self.ctl('/nowhere/x', 'verify'), FINE, 'cannot be told', 'systemctl start')
+        self.check_error(self.ctl('/nowhere/x', 'verify'), FINE, 'cannot be told', 'nobody listens on /nowhere/x')
         self.put('20-b.binding', '[Match]\nDevice=*\n[Binding]\nUnit=b\n')
         # what is wrong with the files does not depend on what is wrong with rdmad
         with Server(Devices_List=lambda _: b'') as server:
@@ -1017,13 +1029,13 @@ class Life(Case):
     def test_release(self):
         with Server(Lifecycle_Release=lambda _: {}) as server:
             self.assertEqual(self.check(run(server, 'release', '0x2c90300000a00'), FINE),
-                             '0x2c90300000a00 is not held; what is bound to it may start\n')
+                             '0x2c90300000a00 is not held; rdmactl status shows what may not start yet, and why\n')
             self.assertEqual(server.calls[-1]['parameters'], {'device': NODE})
             self.assertEqual(self.document(run(server, 'release', 'mlx5_0', '--json')), {'device': 'mlx5_0'})
 
     def test_accept(self):
         with Server(Lifecycle_Accept=lambda _: {}) as server:
-            self.assertEqual(self.check(run(server, 'accept', 'mlx5_0'), FINE), 'mlx5_0 is accepted; what is bound to it may start\n')
+            self.assertEqual(self.check(run(server, 'accept', 'mlx5_0'), FINE), 'mlx5_0 is accepted; rdmactl status shows what may not start yet, and why\n')
             self.assertEqual(server.calls[-1]['parameters'], {'device': 'mlx5_0'})
 
     def test_release_of_nothing(self):
@@ -1131,7 +1143,7 @@ class Prepare(Case):
     def test_resume(self):
         with Server(Lifecycle_Resume=lambda _: {}) as server:
             self.assertEqual(self.check(run(server, 'resume', 'mlx5_0'), FINE),
-                             'mlx5_0 is not prepared for removal; what is bound to it may start\n')
+                             'mlx5_0 is not prepared for removal; rdmactl status shows what may not start yet, and why\n')
             self.assertEqual(server.calls[-1]['parameters'], {'device': 'mlx5_0'})
 
 

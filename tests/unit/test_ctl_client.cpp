@@ -120,6 +120,10 @@ TEST_CASE("a socket that is not there says how to get it", "[client]")
     CHECK(explain_no_connection("/run/rdmad/io.rdmad", ENOENT) ==
           "rdmad does not run, and its socket /run/rdmad/io.rdmad is not there: systemctl start "
           "rdmad.socket; if it is masked, first: systemctl unmask rdmad.service rdmad.socket");
+    for (const int code : {ENOENT, ECONNREFUSED})
+        CHECK(explain_no_connection("/tmp/socket", code) ==
+              "nobody listens on /tmp/socket; rdmad listens on /run/rdmad/io.rdmad, unless it was "
+              "told otherwise");
     const auto nowhere = Client::connect("/nowhere/io.rdmad", steady_clock::now() + 10s);
     REQUIRE_FALSE(nowhere.has_value());
     CHECK(nowhere.error().kind == Complaint::Kind::unreachable);

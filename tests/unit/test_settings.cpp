@@ -119,7 +119,7 @@ TEST_CASE("what is wrong in the settings is told", "[settings]")
           path + ":2: GraceSec: 'soon' is not a time span of systemd.time(7) in whole numbers, up "
                  "to 366 days");
     CHECK(settings.problems[1].message() ==
-          path + ":3: FlapLimit: '1001' is no number from 0, which is never, to 1000");
+          path + ":3: FlapLimit: '1001' is not a number from 0 (never hold) to 1000");
     CHECK(settings.problems[2].message() == path + ":4: Colour: unknown key in [Lifecycle]");
     CHECK(settings.problems[3].message() == path + ":7: A: unknown section [Daemon]");
     CHECK(settings.lifecycle.grace == lifecycle::Settings().grace);

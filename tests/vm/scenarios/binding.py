@@ -419,7 +419,7 @@ def where_rdmad_is_disabled_services_run_on_and_unbind_all_unties_them(suite):
         l.expect('PID of rdmad', l.show('rdmad', 'MainPID'), '0')
         said = l.journal('-b -t rdmad')
         l.expect_true('the journal tells it, and what unties them',
-                      'units that stay tied to their devices: 3; ' in said and 'rdmactl unbind --all unties them' in said, said)
+                      'units that stay tied to their devices: 3; ' in said and 'rdmactl unbind --all deletes what rdmactl bind wrote, and unties them' in said, said)
         l.expect('anchors', len(l.anchors()), 4)
         told = l.run('rdmactl unbind --all 2>&1', check=False)
         l.expect_true('files of others are named', 'rdmactl did not write /etc/rdmad/binding.d/50-theirs.binding' in told, told)

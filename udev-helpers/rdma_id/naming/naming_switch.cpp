@@ -67,11 +67,11 @@ constexpr char not_in_this_boot[] =
     "rdma-core does not rename them either.\n";
 
 /// Names come with events; the initrd has rules of its own.
-constexpr char what_follows[] =
-    "This applies to new devices. To rename existing ones, run:\n"
-    "    udevadm trigger --action=add --subsystem-match=infiniband\n"
-    "If the initrds name RDMA devices, make them again: update-initramfs -u -k all, or dracut -f "
-    "--regenerate-all.\n";
+constexpr char what_follows[] = "This applies to new devices. To rename existing ones, run:\n"
+                                "    udevadm trigger --action=add --subsystem-match=infiniband\n"
+                                "Then make the initrds again, so that they give the same names: "
+                                "update-initramfs -u -k all, or dracut -f "
+                                "--regenerate-all.\n";
 
 } // namespace
 
@@ -130,9 +130,9 @@ std::string NamingSwitch::hint_without_links() const
                     [](const config::LinkFile& file) { return file.problems.empty(); }))
         return {};
     return "There is no .link file without mistakes in /etc/rdmad/link.d, /run/rdmad/link.d, "
-           "/usr/local/lib/rdmad/link.d or /usr/lib/rdmad/link.d: rdmad would rename no device, "
-           "and "
-           "devices that come keep the kernel's names.\n";
+           "/usr/local/lib/rdmad/link.d or /usr/lib/rdmad/link.d: if rdmad names devices, they "
+           "keep "
+           "the kernel's names.\n";
 }
 
 KernelOptions NamingSwitch::kernel_options() const
