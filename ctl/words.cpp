@@ -77,10 +77,11 @@ std::string plain_guid(std::string_view word)
 {
     auto digits =
         std::string(word.starts_with("0x") || word.starts_with("0X") ? word.substr(2) : word);
-    const bool is_marked = digits.size() < word.size() || digits.find(':') != std::string::npos;
+    // a group of fewer than four digits would move those before it
+    const bool may_be_short = digits.size() < word.size() && digits.find(':') == std::string::npos;
     std::erase(digits, ':');
     const auto number = text::parse_hex_u64(digits);
-    if (!number || (digits.size() != 16 && !is_marked))
+    if (!number || (digits.size() != 16 && !may_be_short))
         return std::string(word);
     return text::format_guid(*number);
 }
