@@ -204,20 +204,26 @@ def _dropped(l, protocol):
     return sum(int(drops) for _, of, *_, drops, inode in rows if int(of) == protocol and f'socket:[{inode}]' in sockets)
 
 
+def _bound_to_a_coming_address(l):
+    """Returns the MAC address that "net0", the network device of "roce", has to get for roce.service to start."""
+    old, new = '02:00:00:00:00:0a', '02:00:00:00:00:0b'
+    # made with its MAC address: else udev gives it one (MACAddressPolicy=), maybe after us. Without an IP address the port would
+    # not be ready for a while, and as long as a device settles, rdmad looks at it each second
+    l.run(f'ip link add net0 address {old} type dummy; ip link set net0 up; ip address add 192.0.2.1/24 dev net0')
+    l.mock('add name=roce proto=roce netdev=net0')
+    l.counted('roce')
+    l.bind('60-roce', f'PortGUID={eui64(new)}', 'Unit=roce.service')
+    l.reload_bindings()
+    l.until('rdmad runs', lambda: l.states('rdmad') == ['active'])
+    return new
+
+
 @on('trixie')
 def what_network_devices_told_and_was_lost_is_made_up_for(suite):
     """Its socket for the events of network devices runs over while it is stopped."""
-    old, new = '02:00:00:00:00:0a', '02:00:00:00:00:0b'
     with lab(suite) as l:
-        # made with its MAC address: else udev gives it one (MACAddressPolicy=), maybe after us. Without an IP address the port would
-        # not be ready for a while, and as long as a device settles, rdmad looks at it each second
-        l.run(f'ip link add net0 address {old} type dummy; ip link add net9 type dummy; ip link set net0 up; '
-              'ip address add 192.0.2.1/24 dev net0')
-        l.mock('add name=roce proto=roce netdev=net0')
-        l.counted('roce')
-        l.bind('60-roce', f'PortGUID={eui64(new)}', 'Unit=roce.service')
-        l.reload_bindings()
-        l.until('rdmad runs', lambda: l.states('rdmad') == ['active'])
+        l.run('ip link add net9 type dummy')
+        new = _bound_to_a_coming_address(l)
         # until it has looked for what it was told of so far
         l.run('sleep 5; systemctl kill -s STOP rdmad; for i in $(seq 3000); do echo "link set net9 mtu $((1300 + i % 2))"; done | ip -batch -')
         l.set_mac('roce', 'net0', new)
@@ -233,14 +239,8 @@ def what_network_devices_told_and_was_lost_is_made_up_for(suite):
 @on('trixie')
 def a_network_device_with_more_to_tell_than_fits_is_looked_at(suite):
     """The kernel tells all alternative names with each event of a network device."""
-    old, new = '02:00:00:00:00:0a', '02:00:00:00:00:0b'
     with lab(suite) as l:
-        l.run(f'ip link add net0 address {old} type dummy; ip link set net0 up; ip address add 192.0.2.1/24 dev net0')
-        l.mock('add name=roce proto=roce netdev=net0')
-        l.counted('roce')
-        l.bind('60-roce', f'PortGUID={eui64(new)}', 'Unit=roce.service')
-        l.reload_bindings()
-        l.until('rdmad runs', lambda: l.states('rdmad') == ['active'])
+        new = _bound_to_a_coming_address(l)
         l.run('for i in $(seq 140); do echo "link property add dev net0 altname $(printf %0127d $i)"; done | ip -batch -; sleep 5')
         l.expect('unit of the new address', l.states('roce'), ['inactive'])
         l.set_mac('roce', 'net0', new)
