@@ -70,8 +70,7 @@ constexpr char not_in_this_boot[] =
 constexpr char what_follows[] = "This applies to new devices. To rename existing ones, run:\n"
                                 "    udevadm trigger --action=add --subsystem-match=infiniband\n"
                                 "Then make the initrds again, so that they give the same names: "
-                                "update-initramfs -u -k all, or dracut -f "
-                                "--regenerate-all.\n";
+                                "update-initramfs -u -k all, or dracut -f --regenerate-all.\n";
 
 } // namespace
 
@@ -131,8 +130,7 @@ std::string NamingSwitch::hint_without_links() const
         return {};
     return "There is no .link file without mistakes in /etc/rdmad/link.d, /run/rdmad/link.d, "
            "/usr/local/lib/rdmad/link.d or /usr/lib/rdmad/link.d: if rdmad names devices, they "
-           "keep "
-           "the kernel's names.\n";
+           "keep the kernel's names.\n";
 }
 
 KernelOptions NamingSwitch::kernel_options() const
