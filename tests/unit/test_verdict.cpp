@@ -525,6 +525,7 @@ TEST_CASE("what stands in the way of a start is told, and the unit is not forgot
         const char* reason;
         UnitState unit;
         Group group;
+        bool is_coming = false;
     };
     const auto with = [](auto change) {
         auto unit = down();
@@ -562,7 +563,7 @@ TEST_CASE("what stands in the way of a start is told, and the unit is not forgot
         GENERATE_COPY(Row{"is left alone: it is masked", masked, satisfied()},
                       Row{"is left alone: systemd cannot load it: not-found", gone, satisfied()},
                       Row{"is left alone: it was disabled since it ran", disabled, satisfied()},
-                      Row{"is being started", starting, satisfied()},
+                      Row{"is being started", starting, satisfied(), true},
                       Row{"waits for a port that matches", down(), Group{.is_anchored = true}},
                       Row{"waits for a port that matches", down(),
                           Group{.require = Require::any, .is_anchored = true}},
@@ -574,13 +575,14 @@ TEST_CASE("what stands in the way of a start is told, and the unit is not forgot
                           Group{.node = config::BindingNode::issm, .is_anchored = true}},
                       Row{"is left alone: Restart=no", down(), left},
                       Row{"is left alone: Restart=no", down(), left_and_gone},
-                      Row{"waits until port b of mlx5_0 can be used", down(), unready},
-                      Row{"waits until port a of mlx5_0 can be used", down(), all_unready},
-                      Row{"is being tied to its ports", down(), untied});
+                      Row{"waits until port b of mlx5_0 can be used", down(), unready, true},
+                      Row{"waits until port a of mlx5_0 can be used", down(), all_unready, true},
+                      Row{"is being tied to its ports", down(), untied, true});
     for (const auto& groups : {std::vector{row.group}, std::vector{satisfied(), row.group}}) {
         const auto verdict = look(of_unplugged(), row.unit, groups);
         CHECK(verdict.reason == row.reason);
         CHECK(verdict.is_left_alone == verdict.reason.starts_with("is left alone: "));
+        CHECK(verdict.is_coming == row.is_coming);
         CHECK(verdict.action == Action::none);
         CHECK(verdict.memory == of_unplugged());
     }
