@@ -380,6 +380,10 @@ TEST_CASE("notes of nodes that nobody asks for go, however often nodes are made 
     CHECK(departures.when({7, "uverbs1"}) == 0);
     CHECK(departures.when({7, "uverbs0", 98}) == 12);
     departures.see({7, "uverbs0", 98}, 11);
+    departures.see({8, "uverbs0", 5}, 11);
+    departures.keep_only(7, {{7, "uverbs0", 98}});
+    CHECK(departures.when({7, "uverbs0", 98}) == 11);
+    CHECK(departures.when({8, "uverbs0", 5}) == 11);
     departures.forget(7);
     CHECK(run.list("bound") == List{"8"});
     CHECK(run.list("bound/8") == List{"uverbs0.5"});

@@ -451,6 +451,21 @@ TEST_CASE("a port that a unit did not run with is not waited for", "[verdict]")
     CHECK(look(of_asked(), running(300 * second), {group}).action == Action::none);
 }
 
+TEST_CASE("a port that went within the run that an unplug ended, or just after, is waited for",
+          "[verdict]")
+{
+    const auto action_for = [](uint64_t removed) {
+        const Group group = {.present = {port("b")},
+                             .lost = {lost(unused(port("a")), removed)},
+                             .is_anchored = true};
+        return look(of_unplugged(), down(), {group}).action;
+    };
+    CHECK(action_for(began - 1) == Action::start);
+    CHECK(action_for(began) == Action::none);
+    CHECK(action_for(ended + 5 * second) == Action::none);
+    CHECK(action_for(ended + 5 * second + 1) == Action::start);
+}
+
 TEST_CASE("a port that ended a run that nobody saw is waited for at once", "[verdict]")
 {
     auto before = of_running();
@@ -766,6 +781,21 @@ TEST_CASE("a run that began though rdmad's start came to nothing is somebody els
           Action::stop);
 }
 
+TEST_CASE("a start is over when the unit is up, unless PID 1 may be about to stop it", "[verdict]")
+{
+    auto unit = running(300 * second);
+    unit.has_job = GENERATE(true, false);
+    const bool is_behind = GENERATE(true, false);
+    const auto verdict = judge(of_asked(), {.unit = unit,
+                                            .groups = {satisfied()},
+                                            .now = 7,
+                                            .now_monotonic = now,
+                                            .is_behind = is_behind});
+    const bool may_stop = unit.has_job && is_behind;
+    CHECK(verdict.memory.is_asked == may_stop);
+    CHECK(verdict.is_coming == may_stop);
+}
+
 TEST_CASE("what is of a later stage waits for a late start to start anew", "[verdict]")
 {
     const auto late = look(of_asked(), running(300 * second), {restored(299 * second)});
@@ -833,6 +863,19 @@ TEST_CASE("what a unit runs with is known after each look", "[verdict]")
     CHECK(after(true, runs, one_left) == before);
     CHECK(after(true, runs, renewed) == Members{port("b", 2), port("b")});
     CHECK(after(true, runs, returned) == Members{port("a"), port("b", 2)});
+    // what went before a run is not known to have been of it, nor what went before a start
+    auto unused_loss = one_left;
+    unused_loss.lost[0].member.is_unused = true;
+    CHECK(after(true, runs, unused_loss) == Members{port("a"), unused(port("b"))});
+    unused_loss.lost[0].member.removed = runs.memory.began;
+    CHECK(after(false, starts, unused_loss) == Members{port("a"), unused(port("b"))});
+    // where one will do, another makes up for it once PID 1 knows of that one, or in a new run
+    auto one_will_do = one_left;
+    one_will_do.require = config::Require::any;
+    CHECK(after(true, runs, one_will_do) == before);
+    CHECK(after(false, starts, one_will_do) == Members{port("a")});
+    one_will_do.has_tied = true;
+    CHECK(after(true, runs, one_will_do) == Members{port("a")});
     // PID 1 may be about to stop it, though the port is back
     for (const auto require : {config::Require::all, config::Require::any}) {
         auto tied = returned;
@@ -850,6 +893,11 @@ TEST_CASE("what a unit runs with is known after each look", "[verdict]")
     CHECK(after(false, is_late, none_left) == Members{port("a", 2), port("b")});
     // until it has stopped, though it now has the port that is back
     CHECK(after(true, is_late, returned) == Members{port("a"), port("b", 2), port("b")});
+    // but nothing that went and came beside that
+    const Group beside = {.present = {port("c", 6)},
+                          .lost = {lost(port("b"), 1), lost(port("c", 5), 1, true)},
+                          .has_kept = true};
+    CHECK(after(true, is_late, beside) == Members{port("c", 6), port("b")});
 }
 
 TEST_CASE("a unit that runs with one of two adapters does not remember each that went", "[verdict]")
@@ -921,6 +969,8 @@ TEST_CASE("what a unit that is down was tied to is forgotten in time", "[verdict
     CHECK(after(fatal, memory) == std::vector{lost(port("a"), ended).member});
     memory.stop->cause = Stop::Cause::other;
     CHECK(after(fatal, memory).empty());
+    // what it was not tied to is no matter
+    CHECK(members_after({}, false, {.memory = memory}, {.groups = {{.lost = {recent}}}}).empty());
 }
 
 // -- ports ----------------------------------------------------------------------------------------
