@@ -115,6 +115,55 @@ TEST_CASE("an error tells its name and what it means", "[client]")
     CHECK(answer.error().text == "there is no RDMA device 'x'; rdmactl list shows what is there");
 }
 
+TEST_CASE("what rdmad refuses is told with what to do about it", "[client]")
+{
+    struct Row {
+        const char* error;
+        Json parameters;
+        const char* text;
+    };
+    const auto row = GENERATE(
+        Row{"io.rdmad.Lifecycle.NoSuchDevice",
+            {{"device", "x"}},
+            "'x' is no RDMA device or GUID; rdmactl list shows what is there"},
+        Row{"io.rdmad.Lifecycle.Ambiguous",
+            {{"devices", {"opa", 7, "twin"}}},
+            "several devices are called so: give a name, of opa, twin"},
+        Row{"io.rdmad.Lifecycle.Busy",
+            {{"device", "x"}},
+            "x is being prepared already; rdmactl resume undoes that"},
+        Row{"io.rdmad.Lifecycle.Resumed", {{"device", "x"}}, "somebody else has resumed x"},
+        Row{"io.rdmad.Lifecycle.NotRecovered",
+            {{"reason", "no configfs"}},
+            "targets in the kernel could not be looked at: no configfs; see journalctl -u "
+            "rdmad-recovery"},
+        Row{"io.rdmad.Bindings.NoSuchUnit", {{"unit", "a.service"}}, "'a.service' is not bound"},
+        Row{"io.rdmad.Bindings.InvalidBinding",
+            {{"reason", "no [Match]"}},
+            "rdmad refuses the binding: no [Match]"},
+        Row{"org.varlink.service.PermissionDenied", Json::object(), "rdmad lets only root do that"},
+        Row{"org.varlink.service.InvalidParameter",
+            {{"parameter", "device"}},
+            "rdmad does not take 'device' as it is given"},
+        Row{"org.varlink.service.MethodNotFound", Json::object(),
+            "the rdmad that runs does not know how to do that; is it older than rdmactl? "
+            "systemctl restart rdmad"},
+        Row{"io.rdmad.TooManyConnections", Json::object(),
+            "rdmad has too many connections; try again later"},
+        Row{"io.rdmad.TooMuchUnread", Json::object(),
+            "other clients do not read what rdmad sends them; end those of this user, and try "
+            "again"},
+        Row{"io.rdmad.ProtocolError",
+            {{"reason", "no method"}},
+            "rdmad does not understand rdmactl: no method"},
+        // of a later rdmad, or one that leaves out what it is about
+        Row{"io.rdmad.Other", Json::object(), "rdmad refuses: io.rdmad.Other"},
+        Row{"io.rdmad.Bindings.NoSuchUnit", {{"unit", 7}}, "'?' is not bound"},
+        Row{"io.rdmad.Lifecycle.Ambiguous", Json::object(),
+            "several devices are called so: give a name, of ?"});
+    CHECK(explain_error(row.error, row.parameters) == row.text);
+}
+
 TEST_CASE("a socket that is not there says how to get it", "[client]")
 {
     CHECK(explain_no_connection("/run/rdmad/io.rdmad", ENOENT) ==

@@ -229,6 +229,20 @@ TEST_CASE("status tells all, or of what is asked for", "[verbs]")
         CHECK(has(a.out, "last stop: unplug of opa/1, "));
         CHECK(has(a.out, "bound to opa/1: gone, " + std::string(opa_guid)));
     }
+    SECTION("a device that the kernel waits to remove")
+    {
+        const auto guid = both.served.node_guid();
+        both.served.sys.directory("devices/pci0000:00/0000:01:00.0/infiniband/opa");
+        both.served.kernel.leave(opa);
+        both.served.tell("remove", opa, "opa");
+        both.served.settle();
+        for (const auto& what : {std::string("opa"), guid}) {
+            const auto device = both.status(what);
+            CHECK(device.code == 0);
+            CHECK(device.out == "opa, index 1: being removed\n");
+        }
+        CHECK(has(both.status().out, "\nopa, index 1: being removed\n"));
+    }
     SECTION("a device that is held, or prepared")
     {
         both.served.lives.drain(opa);
@@ -294,6 +308,34 @@ TEST_CASE("bind writes a file that rdmad reads, and unbind removes it", "[verbs]
     CHECK(refused.code == 1);
     CHECK(has(refused.err, "rdmactl did not bind a.service; remove it from "));
     CHECK(has(both.unbind("b").err, "'b.service' is not bound"));
+}
+
+TEST_CASE("unbind tells programs what it removed", "[verbs]")
+{
+    if (!can_be_several_users())
+        return;
+    Both both;
+    REQUIRE(both.bind(to_port("a", opa_guid)).code == 0);
+    const auto path = both.served.run.path(own_folder) + "/" + both.served.bound_files().at(0);
+    both.common.json = true;
+    CHECK(Json::parse(both.unbind("a").out) ==
+          Json{{"unit", "a.service"}, {"removed", {path}}, {"others", Json::array()}});
+}
+
+TEST_CASE("unbind does not take one port from what is bound for all", "[verbs]")
+{
+    if (!can_be_several_users())
+        return;
+    Both both;
+    REQUIRE(both.bind(to_port("srp@%d:%p", opa_guid)).code == 0);
+    const auto refused = both.unbind("srp@opa:1");
+    CHECK(refused.code == 1);
+    CHECK(has(refused.err, "'srp@opa:1.service' is not bound by that name, but "));
+    CHECK(has(refused.err, " binds srp@%d:%p.service; to unbind that for all its ports: "
+                           "rdmactl unbind srp@%d:%p.service"));
+    CHECK(both.served.bound_files().size() == 1);
+    CHECK(both.unbind("srp@%d:%p").code == 0);
+    CHECK(both.served.bound_files().empty());
 }
 
 TEST_CASE("bind until the next boot leaves the writing to rdmad", "[verbs]")
@@ -637,6 +679,36 @@ TEST_CASE("inhibit objects as long as its command runs", "[verbs]")
     CHECK(both.inhibit({}).out == "opa: delay by backup (it runs)\n");
     both.common.json = true;
     CHECK(Json::parse(both.inhibit({}).out).at("inhibitors").at(0).at("who") == "backup");
+}
+
+TEST_CASE("inhibit objects again when rdmad is back, and its command does not notice", "[verbs]")
+{
+    if (!can_be_several_users())
+        return;
+    Both both;
+    const auto script = "for i in $(seq 100); do [ -e " + both.served.run.path("done") +
+                        " ] && exit 7; sleep 0.1; done";
+    enum class Stage { before, away, back } stage = Stage::before;
+    int held = 0;
+    const auto ended = both.inhibit({.command = {"sh", "-c", script}}, [&](Taken&) {
+        const bool is_held = !both.served.inhibitors.all().empty();
+        if (stage == Stage::before && is_held) {
+            both.served.server.end();
+            unlink(both.served.place.path().c_str());
+            stage = Stage::away;
+        } else if (stage == Stage::away && !is_held) {
+            must(both.served.server.listen(both.served.place.listening()));
+            stage = Stage::back;
+        } else if (stage == Stage::back && held < 100) {
+            // it is to stay so
+            held = is_held ? held + 1 : 0;
+            if (held == 100)
+                both.served.run.file("done", "");
+        }
+    });
+    CHECK(held == 100);
+    CHECK(ended.code == 7);
+    CHECK(has(ended.err, "rdmad has ended; until it is back nothing keeps devices from"));
 }
 
 TEST_CASE("release and accept are told to rdmad", "[verbs]")

@@ -221,3 +221,67 @@ TEST_CASE("an event of a port tells what changed", "[known_devices]")
     change.device.reset();
     CHECK(event_text(change, nullptr) == "port");
 }
+
+TEST_CASE("an event of a device tells which, and what became of it", "[known_devices]")
+{
+    auto change = event("add", 2);
+    CHECK(event_text(change, nullptr) == "add");
+    change.device = without_address;
+    change.device->protocol = "roce";
+    CHECK(event_text(change, nullptr) ==
+          "add rocep1s0, index 2, roce, node GUID 0002c90300000b00, 1 port");
+    change.name = "rename";
+    change.old_name = "mlx5_1";
+    CHECK(event_text(change, nullptr) == "rename rocep1s0, was mlx5_1");
+    auto snapshot = event("snapshot", 1);
+    snapshot.devices = std::vector<Device>{};
+    CHECK(event_text(snapshot, nullptr) == "snapshot 0 devices");
+    snapshot.devices = {half_up, without_address};
+    CHECK(event_text(snapshot, nullptr) == "snapshot 2 devices: mlx5_0 rocep1s0");
+}
+
+TEST_CASE("an event of a unit or a binding tells what became of it", "[known_devices]")
+{
+    auto unit = event("unit", 2);
+    unit.unit = "a.service";
+    CHECK(event_text(unit, nullptr) == "unit a.service");
+    unit.unit_state = "inactive";
+    unit.reason = "waits for port b";
+    CHECK(event_text(unit, nullptr) == "unit a.service, inactive, waits for port b");
+    unit.reason = "";
+    CHECK(event_text(unit, nullptr) == "unit a.service, inactive");
+    auto binding = event("binding", 3);
+    binding.binding = "50-a.binding";
+    CHECK(event_text(binding, nullptr) == "binding 50-a.binding");
+    binding.change = "removed";
+    CHECK(event_text(binding, nullptr) == "binding 50-a.binding, removed");
+}
+
+TEST_CASE("an event in the life of a device tells what happened", "[known_devices]")
+{
+    auto change = event("life", 2);
+    change.life = Life{.device = "mlx5_0", .index = 1, .state = "grace", .cause = "hot unplug"};
+    CHECK(event_text(change, nullptr) == "life mlx5_0, grace");
+    for (const auto* of_cause : {"went", "explained"}) {
+        change.change = of_cause;
+        CHECK(event_text(change, nullptr) ==
+              "life mlx5_0, " + std::string(of_cause) + ": hot unplug");
+    }
+    change.change = "released";
+    CHECK(event_text(change, nullptr) == "life mlx5_0, released");
+    change.change = "holders";
+    CHECK(event_text(change, nullptr) == "life mlx5_0, holders");
+    change.life->holders = std::vector<Holder>();
+    CHECK(event_text(change, nullptr) == "life mlx5_0, in use by no process");
+    change.life->holders = {{.pid = 7, .command = "a"}};
+    CHECK(event_text(change, nullptr) == "life mlx5_0, in use by \"a\" (PID 7)");
+
+    KnownDevices known;
+    auto snapshot = event("snapshot", 1);
+    snapshot.devices = {half_up, without_address};
+    known.apply(snapshot);
+    known.apply(change);
+    REQUIRE(known.find(1)->life.has_value());
+    CHECK(known.find(1)->life->state == "grace");
+    CHECK_FALSE(known.find(2)->life.has_value());
+}

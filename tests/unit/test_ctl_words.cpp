@@ -98,4 +98,46 @@ TEST_CASE("a process that uses a device cannot pass for another", "[words]")
     CHECK(describe_holder({.pid = 7, .command = R"(x" (PID 812)\)"}) ==
           R"("x\" (PID 812)\\" (PID 7))");
     CHECK(describe_holder({.command = "nvme_rdma"}) == "nvme_rdma of the kernel");
+    CHECK(
+        describe_holder({.pid = 1, .command = "systemd", .unit = "a.service", .is_stored = true}) ==
+        "systemd, which stores a descriptor for a.service");
+    CHECK(describe_holder({.pid = 1, .command = "systemd", .is_stored = true}) ==
+          "systemd, which stores a descriptor for some service");
+}
+
+TEST_CASE("what matters in the life of a device is told", "[words]")
+{
+    const Life ready{.device = "mlx5_0", .index = 1, .state = "ready"};
+    CHECK(describe_life(ready).empty());
+    auto life = ready;
+    life.state = "settling";
+    CHECK(describe_life(life) == "settling");
+    life.state = "draining";
+    CHECK(describe_life(life) == "prepared for removal: nothing is started with it; "
+                                 "rdmactl resume mlx5_0 undoes that");
+    life.is_degraded = true;
+    CHECK(describe_life(life) == "degraded: none of its ports could be used in time");
+
+    life = ready;
+    life.held_until = 1;
+    life.returns = 3;
+    CHECK(describe_life(life) == "held, as it came back 3 times: nothing is started with it; "
+                                 "rdmactl release mlx5_0 ends that");
+    life.held_until.reset();
+    life.is_accepted = false;
+    life.cause = "hot unplug";
+    CHECK(describe_life(life) == "in place of another device: some wait for rdmactl accept "
+                                 "mlx5_0; went last: hot unplug");
+}
+
+TEST_CASE("who keeps a device from going is told, as far as that is known", "[words]")
+{
+    Life life{.device = "mlx5_0", .state = "leaving", .is_blocked = true};
+    CHECK(describe_life(life) == "its removal waits: it is in use");
+    life.holders = std::vector<Holder>();
+    CHECK(describe_life(life) ==
+          "its removal waits: it is in use by a part of the kernel, or by mapped memory");
+    life.holders = {{.pid = 7, .command = "a"}, {.command = "nvme_rdma"}};
+    CHECK(describe_life(life) ==
+          "its removal waits: it is in use by \"a\" (PID 7), nvme_rdma of the kernel");
 }
