@@ -670,6 +670,7 @@ TEST_CASE("a device is asked for again until the kernel answers", "[inventory]")
     bench.kernel.refuse_port(0, 1);
     CHECK(bench.after(Bench::all_nodes()[0]).empty());
     CHECK(bench.inventory.unanswered() == std::set<uint32_t>{0});
+    CHECK(bench.inventory.unknown() == std::set<uint32_t>{0});
     bench.kernel.allow_ports();
     CHECK(bench.inventory.refresh(0));
     CHECK(bench.inventory.unanswered().empty());
@@ -679,6 +680,8 @@ TEST_CASE("a device is asked for again until the kernel answers", "[inventory]")
     bench.kernel.refuse_port(0, 2);
     CHECK(error_of(bench.inventory.refresh(0)) == EAGAIN);
     CHECK(bench.device(0) == before);
+    CHECK(bench.inventory.unanswered() == std::set<uint32_t>{0});
+    CHECK(bench.inventory.unknown().empty());
     // and one that has gone answers, too
     bench.kernel.remove(0);
     CHECK(bench.inventory.refresh(0));
@@ -725,6 +728,28 @@ TEST_CASE("a removal that began unseen is seen after losses", "[inventory]")
     other.kernel.fail_next_send(ENOMEM);
     CHECK(error_of(other.inventory.resync(Bench::all_nodes())) == ENOMEM);
     CHECK(other.inventory.devices().size() == 2);
+}
+
+TEST_CASE("a removal that waits before anything reports it is seen when somebody looks",
+          "[inventory]")
+{
+    Bench bench;
+    bench.add_all();
+    CHECK(bench.inventory.look_for_leaving());
+    CHECK(bench.changes.empty());
+    bench.kernel.leave(0);
+    bench.kernel.fail_next_send(ENOMEM);
+    CHECK(error_of(bench.inventory.look_for_leaving()) == ENOMEM);
+    CHECK(bench.changes.empty());
+    // the dump gets there, and what the device is does not
+    bench.kernel.fail_next_send(EPERM, 1);
+    CHECK(error_of(bench.inventory.look_for_leaving()) == EPERM);
+    CHECK(bench.changes.empty());
+    CHECK(bench.inventory.look_for_leaving());
+    REQUIRE(bench.changes.size() == 1);
+    CHECK(bench.changes[0].kind == Kind::removed);
+    CHECK(bench.changes[0].device.name == "mixed");
+    CHECK(bench.inventory.devices().size() == 1);
 }
 
 TEST_CASE("an error of one device does not keep the others from being looked at", "[inventory]")
