@@ -19,8 +19,15 @@ bool is_within(const path& folder, const path& inner)
            folder.end();
 }
 
-/// Returns the first symbolic link on the way to a folder of an image that leads nowhere; an
-/// absolute one may do so here, and not in the image. Empty if there is none.
+/// Returns true if what a symbolic link leads to depends on whether the image is the root.
+bool leads_from_root(const path& link, const path& target)
+{
+    const auto inner = (link.parent_path().relative_path() / target).lexically_normal();
+    return inner.is_absolute() || *inner.begin() == "..";
+}
+
+/// Returns the first symbolic link on the way to a folder of an image that leads nowhere from here,
+/// and may lead to something in the image. Empty if there is none.
 std::string dead_link(const std::string& root, const std::string& folder)
 {
     std::error_code error;
@@ -28,7 +35,8 @@ std::string dead_link(const std::string& root, const std::string& folder)
     for (const auto& part : path(folder)) {
         way /= part;
         const auto here = root + way.string();
-        if (std::filesystem::is_symlink(here, error) && !std::filesystem::exists(here, error))
+        if (std::filesystem::is_symlink(here, error) && !std::filesystem::exists(here, error) &&
+            leads_from_root(way, std::filesystem::read_symlink(here, error)))
             return way.string();
     }
     return {};
