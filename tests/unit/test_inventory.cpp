@@ -741,7 +741,7 @@ TEST_CASE("a removal that waits before anything reports it is seen when somebody
     bench.kernel.fail_next_send(ENOMEM);
     CHECK(error_of(bench.inventory.look_for_leaving()) == ENOMEM);
     CHECK(bench.changes.empty());
-    // the dump gets there, and what the device is does not
+    // the dump is sent, and the question about the device is not
     bench.kernel.fail_next_send(EPERM, 1);
     CHECK(error_of(bench.inventory.look_for_leaving()) == EPERM);
     CHECK(bench.changes.empty());
