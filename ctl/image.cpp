@@ -23,7 +23,7 @@ bool is_within(const path& folder, const path& inner)
 bool leads_from_root(const path& link, const path& target)
 {
     const auto inner = (link.parent_path().relative_path() / target).lexically_normal();
-    return inner.is_absolute() || *inner.begin() == "..";
+    return inner.is_absolute() || (!inner.empty() && *inner.begin() == "..");
 }
 
 /// Returns the first symbolic link on the way to a folder of an image that leads nowhere from here,
