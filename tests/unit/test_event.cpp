@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 #include "daemon/event.hpp"
 #include "tests/support/must.hpp"
+#include "tests/support/varlink_client.hpp"
 
 #include <cerrno>
 #include <csignal>
@@ -11,15 +12,9 @@ using namespace rdmad::test;
 namespace {
 
 struct Loop {
-    CPtr<sd_event, sd_event_unref> event;
+    Event event = new_event();
     std::vector<std::string> done;
 
-    Loop()
-    {
-        sd_event* made = nullptr;
-        REQUIRE(sd_event_new(&made) >= 0);
-        event.reset(made);
-    }
     EventSource::Callback note(const char* what)
     {
         return [this, what] { done.emplace_back(what); };
