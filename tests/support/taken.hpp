@@ -9,29 +9,36 @@
 #include <fcntl.h>
 #include <string>
 #include <unistd.h>
+#include <utility>
 
 namespace rdmad::test {
 
-/// Takes what is written to a descriptor of this process, as long as it lives.
-class Taken {
+/// Has a descriptor of this process lead elsewhere, as long as it lives. What is checked meanwhile
+/// is not seen: Catch2 writes to standard output.
+class Redirected {
 public:
-    explicit Taken(int fd) : fd_(fd), before_(fcntl(fd, F_DUPFD_CLOEXEC, 3))
+    Redirected(int fd, const UniqueFd& where) : fd_(fd), before_(fcntl(fd, F_DUPFD_CLOEXEC, 3))
     {
         fflush(nullptr);
-        std::array<int, 2> ends{};
-        REQUIRE(pipe2(ends.data(), O_CLOEXEC) == 0);
-        reader_.reset(ends[0]);
-        const UniqueFd writer(ends[1]);
-        REQUIRE(fcntl(reader_.get(), F_SETFL, O_NONBLOCK) == 0);
-        REQUIRE(dup2(writer.get(), fd) == fd);
+        REQUIRE(dup2(where.get(), fd) == fd);
     }
-    ~Taken()
+    ~Redirected()
     {
         fflush(nullptr);
         dup2(before_.get(), fd_);
     }
-    Taken(const Taken&) = delete;
-    Taken& operator=(const Taken&) = delete;
+    Redirected(const Redirected&) = delete;
+    Redirected& operator=(const Redirected&) = delete;
+
+private:
+    int fd_;
+    UniqueFd before_;
+};
+
+/// Takes what is written to a descriptor of this process, as long as it lives.
+class Taken {
+public:
+    explicit Taken(int fd) : Taken(fd, Pipe()) {}
 
     /// Takes what is there.
     void take()
@@ -53,9 +60,23 @@ public:
     }
 
 private:
-    int fd_;
-    UniqueFd before_;
+    struct Pipe {
+        UniqueFd reader;
+        UniqueFd writer;
+
+        Pipe()
+        {
+            std::array<int, 2> ends{};
+            REQUIRE(pipe2(ends.data(), O_CLOEXEC) == 0);
+            reader.reset(ends[0]);
+            writer.reset(ends[1]);
+            REQUIRE(fcntl(reader.get(), F_SETFL, O_NONBLOCK) == 0);
+        }
+    };
+    Taken(int fd, Pipe pipe) : reader_(std::move(pipe.reader)), redirected_(fd, pipe.writer) {}
+
     UniqueFd reader_;
+    Redirected redirected_;
     std::string text_;
 };
 

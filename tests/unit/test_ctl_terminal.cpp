@@ -43,25 +43,6 @@ private:
     std::optional<std::string> before_;
 };
 
-/// Has standard output lead elsewhere. What is checked meanwhile is not seen: Catch2 writes there.
-class Redirected {
-public:
-    explicit Redirected(const UniqueFd& where) : before_(fcntl(STDOUT_FILENO, F_DUPFD_CLOEXEC, 3))
-    {
-        fflush(stdout);
-        dup2(where.get(), STDOUT_FILENO);
-    }
-    ~Redirected()
-    {
-        dup2(before_.get(), STDOUT_FILENO);
-    }
-    Redirected(const Redirected&) = delete;
-    Redirected& operator=(const Redirected&) = delete;
-
-private:
-    UniqueFd before_;
-};
-
 class Terminal {
 public:
     Terminal()
@@ -84,7 +65,7 @@ public:
     /// Returns the style of output to it.
     [[nodiscard]] Style style() const
     {
-        const Redirected output(terminal_);
+        const Redirected output(STDOUT_FILENO, terminal_);
         return style_of_output();
     }
 
@@ -100,7 +81,7 @@ TEST_CASE("a file or pipe is not cut to a width, and has no colour", "[terminal]
     const Variable columns("COLUMNS", "40");
     const UniqueFd null(open("/dev/null", O_WRONLY | O_CLOEXEC));
     const auto style = [&] {
-        const Redirected output(null);
+        const Redirected output(STDOUT_FILENO, null);
         return style_of_output();
     }();
     CHECK_FALSE(style.width.has_value());
@@ -170,7 +151,7 @@ TEST_CASE("output that cannot be written is an error", "[terminal]")
     const UniqueFd full(open("/dev/full", O_WRONLY | O_CLOEXEC));
     REQUIRE(full);
     const auto printed = [&] {
-        const Redirected output(full);
+        const Redirected output(STDOUT_FILENO, full);
         return finish("a\n");
     }();
     REQUIRE_FALSE(printed.has_value());
