@@ -65,6 +65,8 @@ STALLED = re.compile("kthread timer wakeup didn't happen|rcu_preempt detected (e
 # While the kernel patches its own code, at boot or when it turns a static key, an emulated processor can run into the instruction
 # that is half patched when the kernel believes that none can any more (seen in sched_clock_cpu() of Linux 6.12 and 7.2).
 HALF_PATCHED = re.compile(r'\bint3: 0000 \[#1\]')
+# what the kernel says at last where it resets the machine itself; after a triple fault of a processor nobody can say anything
+RESET_BY_KERNEL = re.compile('reboot: |sysrq: Resetting|Kernel panic')
 PROCESSORS = 2
 # Without CMPXCHG16B: the emulator of QEMU before 8.0 computes the flags after it from the wrong state (gen_cmpxchg16b() does not
 # store cc_op, which its helper reads), so that some of their high bits are bits of an address. An interrupt that saves them there
@@ -269,6 +271,8 @@ class Machine:
             return 'a processor ran into an instruction that was half patched'
         if self._ended_by_signal():
             return f'QEMU ended by signal {-self.process.returncode}'
+        if self._shutdown_reason() == 'guest-reset' and not RESET_BY_KERNEL.search(console):
+            return 'a processor was reset by a triple fault'
         return 'a processor does not wake what sleeps on it' if self._sleeps_for_ever() else None
 
     def _ended_by_signal(self):
@@ -277,6 +281,15 @@ class Machine:
             return self.process.wait(1) < 0
         except subprocess.TimeoutExpired:
             return False
+
+    def _shutdown_reason(self):
+        """Why QEMU says that the machine ended; empty if it runs, or QEMU did not say."""
+        if self.process.poll() is not None:
+            try:
+                self._events += [json.loads(line) for line in self._qmp]
+            except (OSError, ValueError):
+                pass  # it ended within a line
+        return next((event['data']['reason'] for event in self._events if event.get('event') == 'SHUTDOWN'), '')
 
     def _sleeps_for_ever(self):
         try:
@@ -358,7 +371,8 @@ class Machine:
         lines = self._console().splitlines()
         fatal = next((at for at, line in enumerate(lines) if re.search('Oops|BUG:|Kernel panic', line)), -20)
         try:
-            ended = f'qemu ended with {self.process.wait(5)}'  # negative: by that signal
+            # negative: by that signal
+            ended = f'qemu ended with {self.process.wait(5)}, {self._shutdown_reason() or "of which it does not say why"}'
         except subprocess.TimeoutExpired:
             ended = 'qemu runs'
         return MachineError('\n'.join([f'the machine is gone, {ended} {self._qemu_log()}', 'its console:', *lines[fatal:][:40]]))
