@@ -108,6 +108,29 @@ def the_binding_without_the_daemon_works(suite):
 
 
 @on('trixie')
+def a_target_of_the_readme_waits_for_its_port_and_the_subnet_manager_does_not(suite):
+    *of_opensm, of_nfs = re.findall('^rdmactl bind .*', '\n'.join(_blocks('Services of a package')), re.M)
+    with lab(suite) as l:
+        manager, target = f'opensm@0x{A}', 'nfs-server'
+        l.run('systemctl unmask -q nfs-server')
+        for unit in ('opensm@', target):
+            # opensm needs a fabric, nfsd would be that of the host
+            l.vm.put('[Service]\nExecStart=/bin/sleep infinity\n', f'/etc/systemd/system/{unit}.service')
+        l.run(f'systemctl daemon-reload; {of_nfs}')
+        l.expect('recipes for opensm', len(of_opensm), 2)
+        for slot, bind in enumerate(of_opensm, 1):
+            l.run(bind)
+            l.plug(slot, f'proto=ib guid=0002c90300000a00 pguid={A} state=init')
+            l.until_active(manager)
+            l.stays('before the port is active', lambda: l.states(target), ['inactive'], 3)
+            l.mock(f'port {l.in_slot(slot)[0]} 1 state=active')
+            l.until_active(target)
+            l.unplug(slot)
+            l.until_states({f'{manager}.service': 'inactive', f'{target}.service': 'inactive'})
+            l.run("rdmactl unbind " + re.search("bind ('.*?'|\\S+)", bind)[1])
+
+
+@on('trixie')
 def the_names_of_the_readme_are_given(suite):
     with lab(suite) as l:
         link, commands = _blocks('Names that stay')
