@@ -35,7 +35,7 @@ public:
         written_ = 0;
         // one large reply is no reason to keep its memory
         if (bytes_.empty())
-            bytes_ = {};
+            std::string().swap(bytes_); // an assignment keeps it
     }
 
     void clear()

@@ -101,7 +101,7 @@ void Splitter::drop_taken()
     bytes_.erase(0, start_);
     start_ = 0;
     if (bytes_.empty() && bytes_.capacity() > kept_bytes)
-        bytes_ = {};
+        std::string().swap(bytes_); // an assignment keeps it
 }
 
 bool Splitter::has_next() const

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
+#include "daemon/varlink/output.hpp"
 #include "daemon/varlink/protocol.hpp"
 #include "daemon/varlink/throttle.hpp"
 #include "tests/support/must.hpp"
@@ -124,6 +125,30 @@ TEST_CASE("messages that wait are not moved for each byte that comes", "[varlink
     }
     CHECK(splitter.messages() == count);
     CHECK(splitter.size() == count);
+}
+
+TEST_CASE("what was written or taken keeps no memory", "[varlink]")
+{
+    // a short string stands in the object itself
+    const auto is_in = [](const auto& object, const char* bytes) {
+        const auto* begin = reinterpret_cast<const char*>(&object);
+        return bytes >= begin && bytes < begin + sizeof object;
+    };
+    Output output;
+    output.push(repeat("x", 100'000));
+    CHECK_FALSE(is_in(output, output.rest().data()));
+    output.drop(60'000);
+    output.clear();
+    CHECK(is_in(output, output.rest().data()));
+
+    Splitter splitter(100'000);
+    splitter.push(repeat("x", 100'000) + "\0"s);
+    REQUIRE(splitter.next().has_value());
+    CHECK_FALSE(splitter.next().has_value());
+    splitter.push("\0"s);
+    const auto empty = splitter.next();
+    REQUIRE(empty.has_value());
+    CHECK(is_in(splitter, empty->data()));
 }
 
 TEST_CASE("a call is read with all that it has", "[varlink]")
