@@ -22,7 +22,7 @@ namespace {
 
 constexpr uint64_t pause_usec = 1'000'000;
 // a flood fills the queue of the socket (net.core.somaxconn, 4096): all of that has passed after a
-// few turns, and each takes a few milliseconds
+// few turns, and each takes a few milliseconds, or some 50 where clients pass sockets that linger
 constexpr int max_accepts = 256;
 
 /// Returns true if an error concerns one client, or nobody; the next accept() may work.
