@@ -1,10 +1,12 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 #include "ctl/image.hpp"
 
+#include "core/base/file.hpp"
 #include "core/config/folders.hpp"
 
 #include <algorithm>
 #include <filesystem>
+#include <vector>
 
 namespace rdmad::ctl {
 
@@ -26,19 +28,61 @@ bool leads_from_root(const path& link, const path& target)
     return inner.is_absolute() || (!inner.empty() && *inner.begin() == "..");
 }
 
-/// Returns the first symbolic link on the way to a folder of an image that leads nowhere from here,
-/// and may lead to something in the image. Empty if there is none.
+/// Returns the first symbolic link that leads nowhere from here, and may lead to something in the
+/// image, on the way to a folder of the image; empty if there is none. Follows links that stay in
+/// the image: the way that they name may have another.
 std::string dead_link(const std::string& root, const std::string& folder)
 {
+    constexpr int max_links = 40; // of any way, path_resolution(7)
     std::error_code error;
     path way;
-    for (const auto& part : path(folder)) {
-        way /= part;
-        const auto here = root + way.string();
-        if (std::filesystem::is_symlink(here, error) && !std::filesystem::exists(here, error) &&
-            leads_from_root(way, std::filesystem::read_symlink(here, error)))
-            return way.string();
+    std::vector<path> rest; // the next part last
+    const auto add = [&](const path& more) {
+        const std::vector<path> parts(more.begin(), more.end());
+        rest.insert(rest.end(), parts.rbegin(), parts.rend());
+    };
+    add(path(folder).relative_path());
+    for (int links = 0; !rest.empty() && links < max_links;) {
+        const auto part = rest.back();
+        rest.pop_back();
+        way = (way / part).lexically_normal();
+        const auto here = path(root) / way;
+        if (!std::filesystem::is_symlink(here, error))
+            continue;
+        links++;
+        const auto target = std::filesystem::read_symlink(here, error);
+        if (leads_from_root(way, target))
+            return std::filesystem::exists(here, error) ? "" : "/" + way.string();
+        way = way.parent_path();
+        add(target);
     }
+    return {};
+}
+
+/// Fails if a folder has a symbolic link that leads out of the image, other than to a device, which
+/// hides a file: verify would show what is there.
+Answer<void> check_entries(const std::string& root, const path& image, const std::string& folder)
+{
+    std::error_code error;
+    for (const auto& name : names_in(root + folder)) {
+        const auto entry = folder + "/" + name;
+        if (std::filesystem::is_symlink(root + entry, error)) {
+            const auto seen = std::filesystem::canonical(root + entry, error);
+            if (!error && !is_within(image, seen) &&
+                !std::filesystem::is_character_file(seen, error))
+                return failed("--root=" + root + ": " + entry + " leads out of the image, to " +
+                              seen.string());
+        }
+    }
+    return {};
+}
+
+Answer<void> check_drop_ins(const std::string& root, const path& image, const std::string& folder)
+{
+    for (const auto& name : names_in(root + folder))
+        if (name.ends_with(".d"))
+            if (auto checked = check_entries(root, image, folder + "/" + name); !checked)
+                return checked;
     return {};
 }
 
@@ -64,6 +108,10 @@ Answer<void> check_image(const std::string& root)
             if (!is_within(image, seen))
                 return failed("--root=" + root + ": " + folder + " leads out of the image, to " +
                               seen.string());
+            if (auto checked = check_entries(root, image, folder); !checked)
+                return checked;
+            if (auto checked = check_drop_ins(root, image, folder); !checked)
+                return checked;
         }
     }
     return {};
