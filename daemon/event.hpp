@@ -3,6 +3,7 @@
 
 #include "core/base/c_ptr.hpp"
 #include "core/base/result.hpp"
+#include "daemon/priority.hpp"
 
 #include <chrono>
 #include <functional>
@@ -12,15 +13,6 @@
 // sd-event with C++ callbacks. A source owns its callback and ends with the object.
 
 namespace rdmad {
-
-/// The order of service. Clients come last: their requests cannot delay what a device needs.
-namespace priority {
-constexpr int64_t evidence = -60; ///< why a device goes, before that it goes
-constexpr int64_t udev = -50;
-constexpr int64_t kernel = -40;
-constexpr int64_t systemd = -30;
-constexpr int64_t work = -20; ///< after all that is known of a burst of events
-} // namespace priority
 
 class EventSource {
 public:

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 #include "daemon/varlink/connection.hpp"
 
+#include "daemon/priority.hpp"
 #include "daemon/varlink/client_socket.hpp"
 
 #include <cerrno>
@@ -43,6 +44,9 @@ Result<void> Connection::start(sd_event* event)
     sd_event_source* stall = nullptr;
     int code = sd_event_add_io(event, &io, socket_.get(), EPOLLIN, on_io, this);
     io_.reset(io);
+    const auto order = peer_uid_ == 0 ? priority::root : priority::strangers;
+    if (code >= 0)
+        code = sd_event_source_set_priority(io, order);
     if (code >= 0)
         code = sd_event_add_time_relative(event, &stall, CLOCK_MONOTONIC, 0, 0, on_stall, this);
     stall_.reset(stall);
@@ -98,6 +102,7 @@ void Connection::wake()
 int Connection::on_io(sd_event_source*, int, uint32_t events, void* userdata)
 {
     const auto self = static_cast<Connection*>(userdata)->shared_from_this();
+    self->owner_->serves(*self);
     if ((events & (EPOLLHUP | EPOLLERR)) != 0)
         self->has_hung_up_ = true;
     if (events != EPOLLIN)

@@ -25,6 +25,8 @@ public:
     /// The owner of a connection.
     class Owner {
     public:
+        /// Handles that a connection is served next.
+        virtual void serves(const Connection& connection) = 0;
         /// Handles the end of a connection; why is empty if the client wanted it so.
         virtual void closed(Connection& connection, const std::string& why) = 0;
         /// Returns true if so many bytes may wait for the client, beside those that wait for other

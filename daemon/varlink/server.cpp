@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 #include "daemon/varlink/server.hpp"
 
+#include "daemon/priority.hpp"
 #include "daemon/varlink/client_socket.hpp"
 #include "daemon/varlink/connection.hpp"
 #include "daemon/varlink/registry.hpp"
@@ -21,9 +22,9 @@ namespace rdmad::varlink {
 namespace {
 
 constexpr uint64_t pause_usec = 1'000'000;
-// a flood fills the queue of the socket (net.core.somaxconn, 4096): all of that has passed after a
-// few turns, and each takes a few milliseconds, or some 50 where clients pass sockets that linger
-constexpr int max_accepts = 256;
+// a flood fills the queue of the socket (net.core.somaxconn, 4096): all of that has passed after 64
+// turns, and each takes a millisecond, or some 10 where clients pass sockets that linger
+constexpr int max_accepts = 64;
 
 /// Returns true if an error concerns one client, or nobody; the next accept() may work.
 bool is_of_one_client(int code)
@@ -65,6 +66,7 @@ public:
 
     void end();
     [[nodiscard]] Result<void> listen(UniqueFd socket);
+    void serves(const Connection& connection) override;
     void closed(Connection& connection, const std::string& why) override;
     [[nodiscard]] bool has_room(const Connection& connection, size_t bytes) const override;
 
@@ -96,6 +98,7 @@ private:
     [[nodiscard]] int add_resume();
     void pause(int code);
     void enable_listeners(int enabled);
+    void queue_listeners(int64_t priority);
 
     void tell_trouble(const std::string& reason, const std::string& details);
     void tell_change();
@@ -128,15 +131,19 @@ Result<void> Server::Implementation::listen(UniqueFd socket)
     int code = resume_ ? 0 : add_resume();
     if (code >= 0)
         code = sd_event_add_io(event_, &source, socket.get(), EPOLLIN, on_client, this);
+    EventSource owned(source);
+    if (code >= 0)
+        code = sd_event_source_set_priority(source, priority::root);
     if (code < 0)
         return fail(-code, "cannot listen");
-    listeners_.push_back({.socket = std::move(socket), .source = EventSource(source)});
+    listeners_.push_back({.socket = std::move(socket), .source = std::move(owned)});
     return {};
 }
 
 int Server::Implementation::on_client(sd_event_source*, int fd, uint32_t, void* userdata)
 {
     const auto self = static_cast<Implementation*>(userdata)->shared_from_this();
+    self->queue_listeners(priority::strangers);
     // a callback may end the server
     for (int i = 0; i < max_accepts && !self->listeners_.empty() && self->accept_from(fd); i++) {
     }
@@ -227,6 +234,21 @@ void Server::Implementation::enable_listeners(int enabled)
 {
     for (const auto& listener : listeners_)
         sd_event_source_set_enabled(listener.source.get(), enabled);
+}
+
+/// Sets who comes first, who connects or the clients of strangers. An administrator who connects is
+/// not to wait until each of these had its turn, nor these behind a flood of connections: so one of
+/// them comes after each look at who connects.
+void Server::Implementation::queue_listeners(int64_t priority)
+{
+    for (const auto& listener : listeners_)
+        sd_event_source_set_priority(listener.source.get(), priority);
+}
+
+void Server::Implementation::serves(const Connection& connection)
+{
+    if (connection.peer_uid() != 0)
+        queue_listeners(priority::root);
 }
 
 void Server::Implementation::closed(Connection& connection, const std::string& why)

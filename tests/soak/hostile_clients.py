@@ -341,6 +341,25 @@ def pipelined_calls(attack):
     return f'{ask_all(attack, clients)} calls served in turn'
 
 
+def listing(attack):
+    """Has each ask for a long answer, again and again, and reads no more than that it has come."""
+    clients, _ = attack.dial_many(16)
+    poll, by_descriptor, served = select.poll(), {}, 0
+    for client in clients:
+        by_descriptor[client.socket.fileno()] = client
+        poll.register(client.socket, select.POLLIN)
+        client.call('io.rdmad.Bindings.List')
+    for _ in attack.turns():
+        for descriptor, _ in poll.poll(100):
+            client = by_descriptor[descriptor]
+            if not (part := client.socket.recv(65536)):
+                raise Wrong('a client was hung up on')
+            if part.endswith(b'\0'):
+                served += 1
+                client.call('io.rdmad.Bindings.List')
+    return f'{served} calls served in turn'
+
+
 def oneway_calls(attack):
     clients, _ = attack.dial_many(16)
     for _ in attack.turns(0.01):
@@ -367,8 +386,8 @@ def half_closed(attack):
     return 'served, and hung up on'
 
 
-ATTACKS = (oversized, truncated, deeply_nested, of_many_values, no_calls, writes, descriptors_passed_along, slow, pipelined_calls, oneway_calls,
-           half_closed, thousands_of_connections, storm, never_reading_monitors, never_reading)
+ATTACKS = (oversized, truncated, deeply_nested, of_many_values, no_calls, writes, descriptors_passed_along, slow, pipelined_calls, listing,
+           oneway_calls, half_closed, thousands_of_connections, storm, never_reading_monitors, never_reading)
 
 
 # -- who is served meanwhile -------------------------------------------------------------------------

@@ -1047,6 +1047,65 @@ TEST_CASE("who connects does not wait behind a flood of others", "[varlink]")
     CHECK(client.replies() == Replies{said(0)});
 }
 
+TEST_CASE("root does not wait behind strangers who call without end", "[varlink]")
+{
+    if (!can_be_several_users())
+        return;
+    const Bench bench;
+    auto root = bench.client();
+    std::vector<Client> strangers;
+    for (int i = 0; i < 16; i++)
+        strangers.push_back(connected_as(bench, stranger));
+    for (const auto& client : strangers)
+        client.call("a.b.Count");
+    REQUIRE(sd_event_run(bench.event.get(), 0) > 0);
+    root.call("a.b.Count");
+    REQUIRE(sd_event_run(bench.event.get(), 0) > 0);
+    CHECK(root.replies() == Replies{said(1)});
+    // neither if it has yet to connect
+    Client next(bench.place.connected());
+    next.call("a.b.Count");
+    for (int i = 0; i < 3; i++)
+        REQUIRE(sd_event_run(bench.event.get(), 0) > 0);
+    const auto replies = next.replies();
+    REQUIRE(replies.size() == 1);
+    CHECK((replies[0] == said(2) || replies[0] == said(3)));
+    bench.settle();
+    CHECK(strangers.back().replies().size() == 1);
+}
+
+TEST_CASE("strangers do not wait behind those who connect without end", "[varlink]")
+{
+    const Bench bench({.connections_of_root = 2, .connections_per_uid = 2});
+    auto client = connected_as(bench, stranger);
+    client.call("a.b.Count");
+    for (int i = 0; i < 3; i++) {
+        const Client next(bench.place.connected());
+        REQUIRE(sd_event_run(bench.event.get(), 0) > 0);
+    }
+    CHECK(client.replies() == Replies{said(0)});
+}
+
+TEST_CASE("a timer does not wait behind clients", "[varlink]")
+{
+    const Bench bench;
+    auto first = bench.client();
+    auto second = bench.client();
+    first.call("a.b.Count");
+    second.call("a.b.Count");
+    REQUIRE(sd_event_run(bench.event.get(), 0) > 0);
+    bool is_over = false;
+    const auto on_time = [](sd_event_source*, uint64_t, void* userdata) {
+        *static_cast<bool*>(userdata) = true;
+        return 0;
+    };
+    REQUIRE(sd_event_add_time(bench.event.get(), nullptr, CLOCK_MONOTONIC, 1, 1, on_time,
+                              &is_over) >= 0);
+    REQUIRE(sd_event_run(bench.event.get(), 0) > 0);
+    CHECK(is_over);
+    CHECK(first.replies().size() + second.replies().size() == 1);
+}
+
 TEST_CASE("a user has no more clients than its limit, root has", "[varlink]")
 {
     Bench bench({.connections_per_uid = 2});

@@ -85,6 +85,21 @@ def hostile_clients_are_refused_with_a_reason_and_others_are_served_meanwhile(su
 
 
 @on('trixie')
+def root_is_served_while_seven_users_list_64_devices_without_end(suite):
+    with lab(suite) as l:
+        l.vm.put('[Service]\nExecStart=/bin/sleep infinity\n', '/etc/systemd/system/dev@.service')
+        l.bind('50-all', 'Device=*', 'Unit=dev@%d.service')
+        l.reload_bindings()
+        l.mock('add proto=ib count=64')
+        l.until('all are tied', lambda: len(l.anchors()) == 64, timeout=300)
+        with open(f'{SOAK}/hostile_clients.py') as program:
+            l.vm.put(program.read(), '/run/hostile_clients.py', 0o755)
+        seven = ','.join(str(60001 + i) for i in range(7))
+        return l.run(f'python3 /run/hostile_clients.py --seconds 20 --uid {seven} --honest-uid 0 /run/rdmad/io.rdmad listing',
+                     timeout=600).splitlines()
+
+
+@on('trixie')
 def a_binding_file_of_10_mb_is_named_and_the_others_bind(suite):
     with lab(suite) as l:
         folder = '/etc/rdmad/binding.d'
