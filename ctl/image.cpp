@@ -59,29 +59,50 @@ std::string dead_link(const std::string& root, const std::string& folder)
     return {};
 }
 
+/// Fails if what a name of the image leads to is not in the image.
+Answer<void> check_within(const std::string& root, const path& image, const std::string& name,
+                          const path& seen)
+{
+    if (is_within(image, seen))
+        return {};
+    return failed("--root=" + root + ": " + name + " leads out of the image, to " + seen.string());
+}
+
 /// Fails if a folder has a symbolic link that leads out of the image, other than to a device, which
 /// hides a file: verify would show what is there.
-Answer<void> check_entries(const std::string& root, const path& image, const std::string& folder)
+Answer<void> check_links(const std::string& root, const path& image, const std::string& folder)
 {
     std::error_code error;
-    for (const auto& name : names_in(root + folder)) {
-        const auto entry = folder + "/" + name;
-        if (std::filesystem::is_symlink(root + entry, error)) {
-            const auto seen = std::filesystem::canonical(root + entry, error);
-            if (!error && !is_within(image, seen) &&
-                !std::filesystem::is_character_file(seen, error))
-                return failed("--root=" + root + ": " + entry + " leads out of the image, to " +
-                              seen.string());
-        }
+    for (const auto& file : names_in(root + folder)) {
+        const auto name = folder + "/" + file;
+        if (!std::filesystem::is_symlink(root + name, error))
+            continue;
+        const auto seen = std::filesystem::canonical(root + name, error);
+        if (error || std::filesystem::is_character_file(seen, error))
+            continue;
+        if (auto checked = check_within(root, image, name, seen); !checked)
+            return checked;
     }
     return {};
 }
 
-Answer<void> check_drop_ins(const std::string& root, const path& image, const std::string& folder)
+Answer<void> check_folder(const std::string& root, const path& image, const std::string& folder)
 {
+    if (const auto link = dead_link(root, folder); !link.empty())
+        return failed("--root=" + root + ": " + link +
+                      " is a symbolic link that leads nowhere from here");
+    std::error_code error;
+    const auto seen = std::filesystem::weakly_canonical(root + folder, error);
+    if (error)
+        return failed("--root=" + root + ": " + folder + ": " + error.message());
+    auto checked = check_within(root, image, folder, seen);
+    if (checked)
+        checked = check_links(root, image, folder);
+    if (!checked)
+        return checked;
     for (const auto& name : names_in(root + folder))
         if (name.ends_with(".d"))
-            if (auto checked = check_entries(root, image, folder + "/" + name); !checked)
+            if (checked = check_links(root, image, folder + "/" + name); !checked)
                 return checked;
     return {};
 }
@@ -97,23 +118,10 @@ Answer<void> check_image(const std::string& root)
         return failed("--root=" + root + ": " +
                       (error ? error : make_error_code(std::errc::not_a_directory)).message());
     const auto image = std::filesystem::canonical(root, error);
-    for (const auto* folders : {&config::binding_folders(), &config::link_folders()}) {
-        for (const auto& folder : *folders) {
-            if (const auto link = dead_link(root, folder); !link.empty())
-                return failed("--root=" + root + ": " + link +
-                              " is a symbolic link that leads nowhere from here");
-            const auto seen = std::filesystem::weakly_canonical(root + folder, error);
-            if (error)
-                return failed("--root=" + root + ": " + folder + ": " + error.message());
-            if (!is_within(image, seen))
-                return failed("--root=" + root + ": " + folder + " leads out of the image, to " +
-                              seen.string());
-            if (auto checked = check_entries(root, image, folder); !checked)
+    for (const auto* folders : {&config::binding_folders(), &config::link_folders()})
+        for (const auto& folder : *folders)
+            if (auto checked = check_folder(root, image, folder); !checked)
                 return checked;
-            if (auto checked = check_drop_ins(root, image, folder); !checked)
-                return checked;
-        }
-    }
     return {};
 }
 
