@@ -127,7 +127,7 @@ def a_target_of_the_readme_waits_for_its_port_and_the_subnet_manager_does_not(su
             l.until_active(target)
             l.unplug(slot)
             l.until_states({f'{manager}.service': 'inactive', f'{target}.service': 'inactive'})
-            l.run("rdmactl unbind " + re.search("bind ('.*?'|\\S+)", bind)[1])
+            l.run('rdmactl unbind ' + re.search("bind ('.*?'|\\S+)", bind)[1])
 
 
 @on('trixie')
