@@ -296,8 +296,12 @@ void Supervisor::forget_asked(BoundUnit& unit)
     // a stop that did not get there
     if (unit.state && unit.state->is_up() && !unit.state->has_job)
         unit.record.memory.evicted_from.reset();
-    if (unit.state && !unit.state->is_up())
-        unit.record.memory.is_asked = false;
+    // a run that nobody saw was the one: its port may have gone before PID 1 came to start it
+    auto& memory = unit.record.memory;
+    const bool has_run =
+        unit.state && unit.state->inactive_exit != 0 && unit.state->inactive_exit != memory.began;
+    if (unit.state && !unit.state->is_up() && !has_run)
+        memory.is_asked = false;
     unit.is_unwritten = unit.is_unwritten || unit.record != before;
 }
 

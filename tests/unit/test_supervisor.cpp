@@ -1265,6 +1265,32 @@ TEST_CASE("a start that an earlier rdmad asked for is asked for again", "[superv
     CHECK(bench.pid1.take().empty());
 }
 
+TEST_CASE("what an earlier rdmad started as its port went is started by the return", "[supervisor]")
+{
+    Bench bench;
+    bench.start_with_opa();
+    REQUIRE(bench.record("a.service").memory.is_asked);
+    bench.kernel.remove(opa);
+    bench.note_removal(opa, 1000);
+    bench.restart({});
+    // PID 1 came to start it later than that, and stopped it when it heard
+    const bool has_stopped = GENERATE(true, false);
+    auto unit = down(2000);
+    unit.inactive_exit = 1500;
+    if (!has_stopped)
+        unit.active_state = "deactivating";
+    bench.tell("a.service", unit);
+    CHECK(bench.record("a.service").memory.stop->cause == Stop::Cause::unplug);
+    CHECK(bench.reason("a.service") == "waits for the return of port 0011750101000001 of opa");
+    unit.active_state = "inactive";
+    bench.tell("a.service", unit);
+    bench.kernel.return_as(opa, 7);
+    bench.pid1.take();
+    bench.plug(7);
+    CHECK(bench.pid1.take() ==
+          List{"anchor rdmad-a.service:7.500:uverbs7.slice", "start a.service"});
+}
+
 TEST_CASE("a start that PID 1 refuses is a failure", "[supervisor]")
 {
     Bench bench;
