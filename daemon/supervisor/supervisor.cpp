@@ -298,9 +298,7 @@ void Supervisor::forget_asked(BoundUnit& unit)
         unit.record.memory.evicted_from.reset();
     // a run that nobody saw was the one: its port may have gone before PID 1 came to start it
     auto& memory = unit.record.memory;
-    const bool has_run =
-        unit.state && unit.state->inactive_exit != 0 && unit.state->inactive_exit != memory.began;
-    if (unit.state && !unit.state->is_up() && !has_run)
+    if (unit.state && !unit.state->is_up() && !ran_unseen(memory, *unit.state))
         memory.is_asked = false;
     unit.is_unwritten = unit.is_unwritten || unit.record != before;
 }

@@ -177,12 +177,10 @@ void note_down(Memory& memory, const Situation& situation)
         std::none_of(situation.groups.begin(), situation.groups.end(), is_broken))
         memory = {};
     const auto& unit = situation.unit;
-    // 0: PID 1 has forgotten the unit, which tells nothing
-    const bool ran_unseen = unit.inactive_exit != 0 && unit.inactive_exit != memory.began;
     if (!memory.is_known)
         // one that has run before anybody bound it was stopped by somebody
         memory.is_wanted = unit.inactive_exit == 0;
-    else if (memory.was_up || ran_unseen)
+    else if (memory.was_up || ran_unseen(memory, unit))
         note_stop(memory, situation, true);
     else if (memory.is_asked && !situation.job_result.empty())
         note_stop(memory, situation, false);
@@ -389,6 +387,12 @@ std::vector<Member> members_of_down(std::vector<Member> members, const Memory& m
 }
 
 } // namespace
+
+bool ran_unseen(const Memory& memory, const systemd::UnitState& unit)
+{
+    // 0: PID 1 has forgotten the unit, which tells nothing
+    return unit.inactive_exit != 0 && unit.inactive_exit != memory.began;
+}
 
 Verdict judge(Memory memory, const Situation& situation)
 {

@@ -109,6 +109,9 @@ struct Verdict {
     bool waits_for_end = false;
 };
 
+/// Returns true if the unit's last run is one that was not seen.
+[[nodiscard]] bool ran_unseen(const Memory& memory, const systemd::UnitState& unit);
+
 [[nodiscard]] Verdict judge(Memory memory, const Situation& situation);
 
 /// Returns what the unit runs with after a verdict. For a unit that is down: what it ran with when
