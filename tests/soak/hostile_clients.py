@@ -357,6 +357,8 @@ def listing(attack):
             if part.endswith(b'\0'):
                 served += 1
                 client.call('io.rdmad.Bindings.List')
+    if served == 0:
+        raise Wrong('no call was served')
     return f'{served} calls served in turn'
 
 

@@ -23,8 +23,8 @@ class Figures:
                 f'they run, and {self.processor_ms:.1f} ms of processor time of rdmad')
 
 
-def measure(l, count):
-    """Plugs so many devices in, and pulls them out."""
+def plug(l, count):
+    """Plugs so many devices in, and waits until a service runs with each; seconds."""
     l.vm.put('[Service]\nExecStart=/bin/sleep infinity\n', '/etc/systemd/system/dev@.service')
     l.bind('50-all', 'Device=*', 'Unit=dev@%d.service')
     l.reload_bindings()
@@ -37,7 +37,12 @@ def measure(l, count):
         missing = l.run('rdmactl status | sed -n "/dev@.*running/d; s/^ *\\(dev@[^ ]*\\).*/\\1/p"', check=False).split()
         raise Failure(f'{failure}\n{missing}\n' + l.story_of(missing[0] if missing else 'dev@mock0.service')) from failure
     l.until('all are tied', lambda: len(l.anchors()) == count)
-    took = time.monotonic() - begin
+    return time.monotonic() - begin
+
+
+def measure(l, count):
+    """Plugs so many devices in, and pulls them out."""
+    took = plug(l, count)
     memory = int(l.run(f'grep VmRSS {PROC}/status').split()[1])
     ticks = l.run(f'cut -d" " -f14,15 {PROC}/stat').split()
     processor = sum(map(int, ticks)) / os.sysconf('SC_CLK_TCK')

@@ -6,6 +6,7 @@ RDMAD_HOSTILE_SECONDS: how long each attack goes on that does not end by itself 
 import json
 import os
 
+import scale
 from lab import Failure, Skip, eui64, lab, on
 
 A, B = '0002c90300000a01', '0002c90300000b01'
@@ -87,11 +88,7 @@ def hostile_clients_are_refused_with_a_reason_and_others_are_served_meanwhile(su
 @on('trixie')
 def root_is_served_while_seven_users_list_64_devices_without_end(suite):
     with lab(suite) as l:
-        l.vm.put('[Service]\nExecStart=/bin/sleep infinity\n', '/etc/systemd/system/dev@.service')
-        l.bind('50-all', 'Device=*', 'Unit=dev@%d.service')
-        l.reload_bindings()
-        l.mock('add proto=ib count=64')
-        l.until('all are tied', lambda: len(l.anchors()) == 64, timeout=300)
+        scale.plug(l, 64)
         with open(f'{SOAK}/hostile_clients.py') as program:
             l.vm.put(program.read(), '/run/hostile_clients.py', 0o755)
         seven = ','.join(str(60001 + i) for i in range(7))
