@@ -14,7 +14,7 @@ constexpr int64_t kernel = -40;
 constexpr int64_t systemd = -30;
 constexpr int64_t work = -20; ///< after all that is known of a burst of events
 // at 0, as sd-event has it: timers and signals
-constexpr int64_t root = 10;      ///< root's clients, and whoever connects
+constexpr int64_t root = 10;      ///< root's clients, and who connects (Server changes that)
 constexpr int64_t strangers = 20; ///< the clients of all users but root
 
 } // namespace rdmad::priority

@@ -63,6 +63,14 @@ void Connection::end()
     close();
 }
 
+void Connection::hung_up()
+{
+    const auto self = shared_from_this();
+    has_hung_up_ = true;
+    receive();
+    settle();
+}
+
 void Connection::finish(const std::string& message)
 {
     call_ = nullptr;
@@ -120,6 +128,9 @@ int Connection::on_stall(sd_event_source*, uint64_t, void* userdata)
 {
     const auto self = static_cast<Connection*>(userdata)->shared_from_this();
     if (!self->is_over()) {
+        // it has read: timers come before clients
+        if (self->is_writable())
+            return 0;
         self->output_.clear();
         self->give_up("does not read its answers");
     }
@@ -218,6 +229,14 @@ void Connection::settle()
     if (is_over())
         return close();
     watch_io();
+}
+
+/// Returns true if the event loop is about to tell that the socket has room.
+bool Connection::is_writable() const
+{
+    uint32_t events = 0;
+    return sd_event_source_get_pending(io_.get()) > 0 &&
+           sd_event_source_get_io_revents(io_.get(), &events) >= 0 && (events & EPOLLOUT) != 0;
 }
 
 /// Returns true if there is a call to run, or something to refuse.

@@ -52,6 +52,13 @@ public:
         return peer_uid_;
     }
 
+    [[nodiscard]] int socket() const
+    {
+        return socket_.get();
+    }
+    /// Handles that the client hung up, as the event loop will: closes, unless it left calls.
+    void hung_up();
+
     /// Returns the bytes that wait until the client reads.
     [[nodiscard]] size_t queued_bytes() const
     {
@@ -85,6 +92,7 @@ private:
     void offer_room();
     void settle();
 
+    [[nodiscard]] bool is_writable() const;
     [[nodiscard]] bool has_input() const;
     [[nodiscard]] bool may_run_call() const;
     [[nodiscard]] bool may_receive() const;

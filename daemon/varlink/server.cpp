@@ -11,6 +11,7 @@
 #include <cerrno>
 #include <cstring>
 #include <fcntl.h>
+#include <poll.h>
 #include <sys/epoll.h>
 #include <sys/socket.h>
 #include <systemd/sd-daemon.h>
@@ -22,9 +23,11 @@ namespace rdmad::varlink {
 namespace {
 
 constexpr uint64_t pause_usec = 1'000'000;
-// a flood fills the queue of the socket (net.core.somaxconn, 4096): all of that has passed after 64
-// turns, and each takes a millisecond, or some 10 where clients pass sockets that linger
+// A flood fills the queue of the socket (net.core.somaxconn, 4096): all of that has passed after 64
+// looks, each followed by the turn of a stranger. A look takes a millisecond, or some 13 where
+// clients pass sockets that linger (before Linux 6.16): 112 strangers may then wait for 1.5 s.
 constexpr int max_accepts = 64;
+constexpr int max_turns_of_root = 16;
 
 /// Returns true if an error concerns one client, or nobody; the next accept() may work.
 bool is_of_one_client(int code)
@@ -94,6 +97,7 @@ private:
     [[nodiscard]] bool accept_from(int socket);
     void take(UniqueFd socket);
     [[nodiscard]] bool has_room_for(uid_t uid) const;
+    void close_hung_up();
     void turn_away(UniqueFd socket, uid_t uid);
     [[nodiscard]] int add_resume();
     void pause(int code);
@@ -110,6 +114,7 @@ private:
     std::map<Connection*, std::shared_ptr<Connection>> connections_;
     Throttle throttle_;
     EventSource resume_;
+    int turns_of_root_ = 0; ///< since queue_listeners()
 };
 
 void Server::Implementation::end()
@@ -174,6 +179,11 @@ void Server::Implementation::take(UniqueFd socket)
     if (!uid)
         return tell_trouble(uid.error().message(), "");
     if (!has_room_for(*uid))
+        close_hung_up();
+    // a callback may have ended the server
+    if (listeners_.empty())
+        return;
+    if (!has_room_for(*uid))
         return turn_away(std::move(socket), *uid);
     const auto connection =
         std::make_shared<Connection>(*this, registry_, limits_, std::move(socket), *uid);
@@ -198,6 +208,24 @@ bool Server::Implementation::has_room_for(uid_t uid) const
         return of_root < limits_.connections_of_root;
     return of_user < limits_.connections_per_uid &&
            connections_.size() - of_root < limits_.connections_of_strangers;
+}
+
+/// Ends the clients that hung up, unless they left calls: whoever connects next may take their
+/// place, and comes before their end does in the event loop.
+void Server::Implementation::close_hung_up()
+{
+    std::vector<pollfd> polled;
+    std::vector<std::shared_ptr<Connection>> polled_connections;
+    for (const auto& [key, connection] : connections_) {
+        polled.push_back({.fd = connection->socket(), .events = 0, .revents = 0});
+        polled_connections.push_back(connection);
+    }
+    if (poll(polled.data(), polled.size(), 0) <= 0)
+        return;
+    for (size_t i = 0; i < polled.size(); i++) {
+        if ((polled[i].revents & (POLLHUP | POLLERR)) != 0)
+            polled_connections[i]->hung_up();
+    }
 }
 
 void Server::Implementation::turn_away(UniqueFd socket, uid_t uid)
@@ -236,18 +264,20 @@ void Server::Implementation::enable_listeners(int enabled)
         sd_event_source_set_enabled(listener.source.get(), enabled);
 }
 
-/// Sets who comes first, who connects or the clients of strangers. An administrator who connects is
-/// not to wait until each of these had its turn, nor these behind a flood of connections: so one of
-/// them comes after each look at who connects.
+/// Sets who comes first, whoever connects or the clients of strangers.
 void Server::Implementation::queue_listeners(int64_t priority)
 {
     for (const auto& listener : listeners_)
         sd_event_source_set_priority(listener.source.get(), priority);
+    turns_of_root_ = 0;
 }
 
+/// Puts who connects before the strangers again, after one of these had its turn, or root a few. An
+/// administrator who connects does not wait until each stranger had a turn, nor do strangers behind
+/// a flood of connections, nor does anybody who connects behind a client of root that never pauses.
 void Server::Implementation::serves(const Connection& connection)
 {
-    if (connection.peer_uid() != 0)
+    if (connection.peer_uid() != 0 || ++turns_of_root_ >= max_turns_of_root)
         queue_listeners(priority::root);
 }
 
