@@ -56,7 +56,8 @@ public:
     {
         return socket_.get();
     }
-    /// Handles that the client hung up, as the event loop will: closes, unless it left calls.
+    /// Handles that the client hung up, as the event loop will: closes, unless it left bytes that
+    /// are yet to be looked at.
     void hung_up();
 
     /// Returns the bytes that wait until the client reads.

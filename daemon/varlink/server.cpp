@@ -25,9 +25,13 @@ namespace {
 constexpr uint64_t pause_usec = 1'000'000;
 // A flood fills the queue of the socket (net.core.somaxconn, 4096): all of that has passed after 64
 // looks, each followed by the turn of a stranger. A look takes a millisecond, or some 13 where
-// clients pass sockets that linger (before Linux 6.16): 112 strangers may then wait for 1.5 s.
+// clients pass sockets that linger (before Linux 6.16): 112 strangers may then wait for 1.5 s, and
+// longer while root calls.
 constexpr int max_accepts = 64;
+// A look after turns of root is shorter than these: not the flood, but only root can keep strangers
+// waiting.
 constexpr int max_turns_of_root = 16;
+constexpr int accepts_after_root = 4;
 
 /// Returns true if an error concerns one client, or nobody; the next accept() may work.
 bool is_of_one_client(int code)
@@ -97,12 +101,12 @@ private:
     [[nodiscard]] bool accept_from(int socket);
     void take(UniqueFd socket);
     [[nodiscard]] bool has_room_for(uid_t uid) const;
-    void close_hung_up();
+    void close_hung_up(uid_t uid);
     void turn_away(UniqueFd socket, uid_t uid);
     [[nodiscard]] int add_resume();
     void pause(int code);
     void enable_listeners(int enabled);
-    void queue_listeners(int64_t priority);
+    void queue_listeners(int64_t priority, int accepts);
 
     void tell_trouble(const std::string& reason, const std::string& details);
     void tell_change();
@@ -114,7 +118,8 @@ private:
     std::map<Connection*, std::shared_ptr<Connection>> connections_;
     Throttle throttle_;
     EventSource resume_;
-    int turns_of_root_ = 0; ///< since queue_listeners()
+    int turns_of_root_ = 0;     ///< since queue_listeners()
+    int accepts_ = max_accepts; ///< of the next look at who connects
 };
 
 void Server::Implementation::end()
@@ -148,9 +153,10 @@ Result<void> Server::Implementation::listen(UniqueFd socket)
 int Server::Implementation::on_client(sd_event_source*, int fd, uint32_t, void* userdata)
 {
     const auto self = static_cast<Implementation*>(userdata)->shared_from_this();
-    self->queue_listeners(priority::strangers);
+    const int accepts = self->accepts_;
+    self->queue_listeners(priority::strangers, max_accepts);
     // a callback may end the server
-    for (int i = 0; i < max_accepts && !self->listeners_.empty() && self->accept_from(fd); i++) {
+    for (int i = 0; i < accepts && !self->listeners_.empty() && self->accept_from(fd); i++) {
     }
     return 0;
 }
@@ -179,10 +185,10 @@ void Server::Implementation::take(UniqueFd socket)
     if (!uid)
         return tell_trouble(uid.error().message(), "");
     if (!has_room_for(*uid))
-        close_hung_up();
+        close_hung_up(*uid);
     // a callback may have ended the server
     if (listeners_.empty())
-        return;
+        return hang_up(socket);
     if (!has_room_for(*uid))
         return turn_away(std::move(socket), *uid);
     const auto connection =
@@ -210,13 +216,15 @@ bool Server::Implementation::has_room_for(uid_t uid) const
            connections_.size() - of_root < limits_.connections_of_strangers;
 }
 
-/// Ends the clients that hung up, unless they left calls: whoever connects next may take their
-/// place, and comes before their end does in the event loop.
-void Server::Implementation::close_hung_up()
+/// Ends the clients that hung up and have a place that the user may take, unless they left calls:
+/// whoever connects next comes before their end does in the event loop.
+void Server::Implementation::close_hung_up(uid_t uid)
 {
     std::vector<pollfd> polled;
     std::vector<std::shared_ptr<Connection>> polled_connections;
     for (const auto& [key, connection] : connections_) {
+        if ((connection->peer_uid() == 0) != (uid == 0))
+            continue;
         polled.push_back({.fd = connection->socket(), .events = 0, .revents = 0});
         polled_connections.push_back(connection);
     }
@@ -264,11 +272,13 @@ void Server::Implementation::enable_listeners(int enabled)
         sd_event_source_set_enabled(listener.source.get(), enabled);
 }
 
-/// Sets who comes first, whoever connects or the clients of strangers.
-void Server::Implementation::queue_listeners(int64_t priority)
+/// Sets who comes first, whoever connects or the clients of strangers, and how many of those who
+/// connect come at once.
+void Server::Implementation::queue_listeners(int64_t priority, int accepts)
 {
     for (const auto& listener : listeners_)
         sd_event_source_set_priority(listener.source.get(), priority);
+    accepts_ = accepts;
     turns_of_root_ = 0;
 }
 
@@ -277,8 +287,10 @@ void Server::Implementation::queue_listeners(int64_t priority)
 /// a flood of connections, nor does anybody who connects behind a client of root that never pauses.
 void Server::Implementation::serves(const Connection& connection)
 {
-    if (connection.peer_uid() != 0 || ++turns_of_root_ >= max_turns_of_root)
-        queue_listeners(priority::root);
+    if (connection.peer_uid() != 0)
+        queue_listeners(priority::root, max_accepts);
+    else if (++turns_of_root_ >= max_turns_of_root)
+        queue_listeners(priority::root, accepts_after_root);
 }
 
 void Server::Implementation::closed(Connection& connection, const std::string& why)
