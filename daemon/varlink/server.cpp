@@ -206,8 +206,8 @@ bool Server::Implementation::has_room_for(uid_t uid) const
     size_t of_root = 0;
     size_t of_user = 0;
     for (const auto& [key, connection] : connections_) {
-        of_root += connection->peer_uid() == 0 ? 1 : 0;
-        of_user += connection->peer_uid() == uid ? 1 : 0;
+        of_root += connection->peer_uid() == 0 ? 1U : 0U;
+        of_user += connection->peer_uid() == uid ? 1U : 0U;
     }
     // however many strangers there are, an administrator gets in
     if (uid == 0)
