@@ -30,7 +30,7 @@ constexpr uint64_t pause_usec = 1'000'000;
 constexpr int max_accepts = 64;
 // A look after turns of root is shorter than these: not the flood, but only root can keep strangers
 // waiting.
-constexpr int max_turns_of_root = 16;
+constexpr uint64_t max_turns_of_root = 16;
 constexpr int accepts_after_root = 4;
 
 /// Returns true if an error concerns one client, or nobody; the next accept() may work.
@@ -101,12 +101,13 @@ private:
     [[nodiscard]] bool accept_from(int socket);
     void take(UniqueFd socket);
     [[nodiscard]] bool has_room_for(uid_t uid) const;
+    [[nodiscard]] bool make_room_for(uid_t uid);
     void close_hung_up(uid_t uid);
     void turn_away(UniqueFd socket, uid_t uid);
     [[nodiscard]] int add_resume();
     void pause(int code);
     void enable_listeners(int enabled);
-    void queue_listeners(int64_t priority, int accepts);
+    void queue_listeners(int64_t priority);
 
     void tell_trouble(const std::string& reason, const std::string& details);
     void tell_change();
@@ -118,8 +119,7 @@ private:
     std::map<Connection*, std::shared_ptr<Connection>> connections_;
     Throttle throttle_;
     EventSource resume_;
-    int turns_of_root_ = 0;     ///< since queue_listeners()
-    int accepts_ = max_accepts; ///< of the next look at who connects
+    uint64_t turns_of_root_ = 0; ///< since the last look at who connects, or turn of a stranger
 };
 
 void Server::Implementation::end()
@@ -153,8 +153,10 @@ Result<void> Server::Implementation::listen(UniqueFd socket)
 int Server::Implementation::on_client(sd_event_source*, int fd, uint32_t, void* userdata)
 {
     const auto self = static_cast<Implementation*>(userdata)->shared_from_this();
-    const int accepts = self->accepts_;
-    self->queue_listeners(priority::strangers, max_accepts);
+    const bool is_after_root = self->turns_of_root_ >= max_turns_of_root;
+    const int accepts = is_after_root ? accepts_after_root : max_accepts;
+    self->turns_of_root_ = 0;
+    self->queue_listeners(priority::strangers);
     // a callback may end the server
     for (int i = 0; i < accepts && !self->listeners_.empty() && self->accept_from(fd); i++) {
     }
@@ -184,13 +186,11 @@ void Server::Implementation::take(UniqueFd socket)
     const auto uid = uid_of_peer(socket.get());
     if (!uid)
         return tell_trouble(uid.error().message(), "");
-    if (!has_room_for(*uid))
-        close_hung_up(*uid);
+    if (!make_room_for(*uid))
+        return turn_away(std::move(socket), *uid);
     // a callback may have ended the server
     if (listeners_.empty())
         return hang_up(socket);
-    if (!has_room_for(*uid))
-        return turn_away(std::move(socket), *uid);
     const auto connection =
         std::make_shared<Connection>(*this, registry_, limits_, std::move(socket), *uid);
     if (auto started = connection->start(event_); !started) {
@@ -214,6 +214,14 @@ bool Server::Implementation::has_room_for(uid_t uid) const
         return of_root < limits_.connections_of_root;
     return of_user < limits_.connections_per_uid &&
            connections_.size() - of_root < limits_.connections_of_strangers;
+}
+
+bool Server::Implementation::make_room_for(uid_t uid)
+{
+    if (has_room_for(uid))
+        return true;
+    close_hung_up(uid);
+    return has_room_for(uid);
 }
 
 /// Ends the clients that hung up and have a place that the user may take, unless they left calls:
@@ -272,14 +280,11 @@ void Server::Implementation::enable_listeners(int enabled)
         sd_event_source_set_enabled(listener.source.get(), enabled);
 }
 
-/// Sets who comes first, whoever connects or the clients of strangers, and how many of those who
-/// connect come at once.
-void Server::Implementation::queue_listeners(int64_t priority, int accepts)
+/// Sets who comes first, whoever connects or the clients of strangers.
+void Server::Implementation::queue_listeners(int64_t priority)
 {
     for (const auto& listener : listeners_)
         sd_event_source_set_priority(listener.source.get(), priority);
-    accepts_ = accepts;
-    turns_of_root_ = 0;
 }
 
 /// Puts who connects before the strangers again, after one of these had its turn, or root a few. An
@@ -287,10 +292,9 @@ void Server::Implementation::queue_listeners(int64_t priority, int accepts)
 /// a flood of connections, nor does anybody who connects behind a client of root that never pauses.
 void Server::Implementation::serves(const Connection& connection)
 {
-    if (connection.peer_uid() != 0)
-        queue_listeners(priority::root, max_accepts);
-    else if (++turns_of_root_ >= max_turns_of_root)
-        queue_listeners(priority::root, accepts_after_root);
+    turns_of_root_ = connection.peer_uid() == 0 ? turns_of_root_ + 1 : 0;
+    if (turns_of_root_ == 0 || turns_of_root_ >= max_turns_of_root)
+        queue_listeners(priority::root);
 }
 
 void Server::Implementation::closed(Connection& connection, const std::string& why)

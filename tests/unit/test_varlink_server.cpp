@@ -1086,6 +1086,12 @@ TEST_CASE("root does not wait behind strangers who call without end", "[varlink]
     for (int i = 0; i < 3; i++)
         REQUIRE(sd_event_run(bench.event.get(), 0) > 0);
     CHECK(next.replies() == Replies{said(2)});
+    // nor after the turn of a stranger that came after one of root
+    Client last(bench.place.connected());
+    last.call("a.b.Echo");
+    for (int i = 0; i < 2; i++)
+        REQUIRE(sd_event_run(bench.event.get(), 0) > 0);
+    CHECK(last.replies().size() == 1);
     bench.settle();
     CHECK(strangers.back().replies().size() == 1);
 }
