@@ -347,7 +347,7 @@ TEST_CASE("one that moved is known by its GUID, one in its place is another", "[
 TEST_CASE("each device in a slot goes on with the life of the last one there", "[lifecycle]")
 {
     Bench bench;
-    for (const uint64_t guid : {0xa, 0xb, 0xc}) {
+    for (const uint64_t guid : {UINT64_C(0xa), UINT64_C(0xb), UINT64_C(0xc)}) {
         bench.unplug(1, bench.plug(1, guid));
         bench.wait(3);
     }
