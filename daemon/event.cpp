@@ -57,16 +57,14 @@ Result<EventSource> EventSource::io(sd_event* event, int fd, int64_t priority, C
                 });
 }
 
-Result<EventSource> EventSource::timer(sd_event* event, Callback callback,
-                                       std::chrono::microseconds accuracy)
+Result<EventSource> EventSource::timer(sd_event* event, Callback callback)
 {
-    return make("event loop, timer", std::move(callback),
-                [&](sd_event_source** source, void* userdata) {
-                    const int code = sd_event_add_time(event, source, CLOCK_MONOTONIC, UINT64_MAX,
-                                                       static_cast<uint64_t>(accuracy.count()),
-                                                       on_time, userdata);
-                    return code < 0 ? code : sd_event_source_set_enabled(*source, SD_EVENT_OFF);
-                });
+    return make(
+        "event loop, timer", std::move(callback), [&](sd_event_source** source, void* userdata) {
+            const int code =
+                sd_event_add_time(event, source, CLOCK_MONOTONIC, UINT64_MAX, 0, on_time, userdata);
+            return code < 0 ? code : sd_event_source_set_enabled(*source, SD_EVENT_OFF);
+        });
 }
 
 Result<EventSource> EventSource::signal(sd_event* event, int number, Callback callback)

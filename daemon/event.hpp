@@ -23,11 +23,8 @@ public:
     /// Calls back when the descriptor has something to read. A lower priority is served first.
     [[nodiscard]] static Result<EventSource> io(sd_event* event, int fd, int64_t priority,
                                                 Callback callback);
-    /// Calls back once after each arm(), when its delay has passed, and by the accuracy later at
-    /// most: what else the loop waits for may come with it.
-    [[nodiscard]] static Result<EventSource>
-    timer(sd_event* event, Callback callback,
-          std::chrono::microseconds accuracy = std::chrono::milliseconds(250));
+    /// Calls back once after each arm(), when its delay has passed.
+    [[nodiscard]] static Result<EventSource> timer(sd_event* event, Callback callback);
     /// Calls back on a signal, which must be blocked.
     [[nodiscard]] static Result<EventSource> signal(sd_event* event, int number, Callback callback);
     /// Calls back once after arm_now(), when nothing of a lower priority is pending.

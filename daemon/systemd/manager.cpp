@@ -19,9 +19,6 @@ using namespace std::chrono_literals;
 constexpr auto patience = 5s;
 constexpr auto retry_delay = 1s;
 constexpr auto longest_pause = 64s;
-// a job changes its unit several times, and PID 1 replies before it runs the job: the reply looks
-// for drop-ins of the unit all over the file system (NeedDaemonReload)
-constexpr auto change_pause = 20ms;
 
 /// Returns true if PID 1 says that there is no such unit, not that it cannot say.
 bool is_no_unit(const Error& error)
@@ -213,16 +210,13 @@ Result<void> Manager::prepare()
     auto impatience = EventSource::timer(event_, [this] { connect_directly(); });
     auto sweep = EventSource::deferred(event_, priority::work, [this] { spent_.clear(); });
     auto lost = EventSource::timer(event_, [this] { fetch_lost(); });
-    auto planned = EventSource::timer(
-        event_, [this] { fetch_planned(); }, 1ms);
-    for (auto* source : {&retry, &impatience, &sweep, &lost, &planned})
+    for (auto* source : {&retry, &impatience, &sweep, &lost})
         if (!*source)
             return tl::unexpected<Error>(std::move(*source).error());
     retry_ = std::move(*retry);
     impatience_ = std::move(*impatience);
     sweep_ = std::move(*sweep);
     lost_ = std::move(*lost);
-    planned_ = std::move(*planned);
     return {};
 }
 
@@ -317,7 +311,6 @@ void Manager::use(std::unique_ptr<Connection> connection)
     for (auto& [unit, watch] : watches_)
         watch = {.watchers = watch.watchers};
     lost_.disarm();
-    planned_.disarm();
     lost_pause_ = retry_delay;
     is_absence_told_ = false;
     connection_ = std::move(connection);
@@ -369,7 +362,7 @@ void Manager::listen_to_changes(const std::string& unit)
         connection_->on_unit_changed(interface.c_str(), [this, interface](sd_bus_message* message) {
             for (const auto& changed : watched(unit_of_path(sd_bus_message_get_path(message))))
                 if (interface == interface_of_changes(changed))
-                    plan_fetch(changed);
+                    refresh(changed);
         }));
 }
 
@@ -435,38 +428,13 @@ void Manager::refresh(const std::string& unit)
         fetch(unit, found->second);
 }
 
-/// Requests the state of a unit that changed, in a while.
-void Manager::plan_fetch(const std::string& unit)
-{
-    const auto found = watches_.find(unit);
-    if (found == watches_.end())
-        return;
-    auto& request = found->second.request;
-    if (request == Request::sent) {
-        request = Request::outdated;
-    } else if (request == Request::none) {
-        request = Request::planned;
-        if (!planned_.is_armed())
-            planned_.arm(change_pause);
-    }
-}
-
-void Manager::fetch_planned()
-{
-    if (!is_connected())
-        return;
-    for (auto& [unit, watch] : watches_)
-        if (watch.request == Request::planned)
-            fetch(unit, watch);
-}
-
 void Manager::fetch(const std::string& unit, Watch& watch)
 {
-    if (watch.request == Request::sent || watch.request == Request::outdated) {
-        watch.request = Request::outdated;
+    if (watch.is_asked) {
+        watch.is_stale = true;
         return;
     }
-    watch.request = Request::sent;
+    watch.is_asked = true;
     connection_->call(connection_->get_unit(unit), [this, unit](Result<sd_bus_message*> reply) {
         take_state(unit, std::move(reply));
     });
@@ -477,7 +445,8 @@ void Manager::take_state(const std::string& unit, Result<sd_bus_message*> reply)
     const auto found = watches_.find(unit);
     if (found == watches_.end())
         return;
-    if (std::exchange(found->second.request, Request::none) == Request::outdated) {
+    found->second.is_asked = false;
+    if (std::exchange(found->second.is_stale, false)) {
         fetch(unit, found->second);
         return;
     }

@@ -52,18 +52,12 @@ public:
     void list_anchors(OnAnchors on_anchors) override;
 
 private:
-    /// How far a request for a unit's state is.
-    enum class Request {
-        none,
-        planned,  ///< the unit changed
-        sent,     ///< PID 1 has not replied
-        outdated, ///< and the unit changed since
-    };
     struct Watch {
-        size_t watchers = 0; ///< calls of watch() without an unwatch() yet
-        std::string id = {}; ///< its own name, if it is watched by an alias
-        Request request = Request::none;
-        bool is_lost = false; ///< the last request failed
+        size_t watchers = 0;   ///< calls of watch() without an unwatch() yet
+        std::string id = {};   ///< its own name, if it is watched by an alias
+        bool is_asked = false; ///< the state was requested
+        bool is_stale = false; ///< and something changed since that request
+        bool is_lost = false;  ///< the last request for it failed
     };
     /// An anchor whose job has not ended.
     struct Pending {
@@ -87,8 +81,6 @@ private:
     [[nodiscard]] std::vector<std::string> watched(const std::string& id) const;
     void fetch(const std::string& unit, Watch& watch);
     void fetch_lost();
-    void plan_fetch(const std::string& unit);
-    void fetch_planned();
     void follow_alias(const std::string& unit, Watch& watch, const std::string& id);
     void take_state(const std::string& unit, Result<sd_bus_message*> reply);
     void tell_state(const std::string& unit, Watch& watch, const UnitState& state);
@@ -118,7 +110,6 @@ private:
     EventSource impatience_;
     EventSource lost_; ///< requests lost states again
     std::chrono::microseconds lost_pause_ = {};
-    EventSource planned_;          ///< sends what is planned
     bool is_absence_told_ = false; ///< the journal knows that there is no way to PID 1
 };
 
