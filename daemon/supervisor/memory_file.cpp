@@ -90,6 +90,20 @@ Json to_json(const Stop& stop)
     return json;
 }
 
+Json to_json(const Eviction& eviction)
+{
+    auto json = to_json(eviction.from);
+    json["since"] = eviction.since;
+    return json;
+}
+
+Eviction eviction_of(const Json& object)
+{
+    Eviction eviction = {member_of(object)};
+    read(object, "since", eviction.since);
+    return eviction;
+}
+
 Stop stop_of(const Json& object)
 {
     Stop stop;
@@ -116,8 +130,8 @@ std::string format_record(const std::string& unit, const UnitRecord& record)
     each_key_of_memory(memory, [&](const char* key, const auto& value) { json[key] = value; });
     if (memory.stop)
         json["stop"] = to_json(*memory.stop);
-    if (memory.evicted_from)
-        json["evictedFrom"] = to_json(*memory.evicted_from);
+    if (memory.eviction)
+        json["evictedFrom"] = to_json(*memory.eviction);
     for (const auto& member : record.members)
         json["members"].push_back(to_json(member));
     return format_versioned(std::move(json), version);
@@ -134,7 +148,7 @@ Result<UnitRecord> parse_record(std::string_view text)
     if (const auto stop = json->find("stop"); stop != json->end() && stop->is_object())
         memory.stop = stop_of(*stop);
     if (const auto from = json->find("evictedFrom"); from != json->end() && from->is_object())
-        memory.evicted_from = member_of(*from);
+        memory.eviction = eviction_of(*from);
     if (const auto members = json->find("members"); members != json->end() && members->is_array())
         std::transform(members->begin(), members->end(), std::back_inserter(record.members),
                        member_of);

@@ -295,7 +295,7 @@ void Supervisor::forget_asked(BoundUnit& unit)
     const auto before = unit.record;
     // a stop that did not get there
     if (unit.state && unit.state->is_up() && !unit.state->has_job)
-        unit.record.memory.evicted_from.reset();
+        unit.record.memory.eviction.reset();
     // a run that nobody saw was the one: its port may have gone before PID 1 came to start it
     auto& memory = unit.record.memory;
     if (unit.state && !unit.state->is_up() && !ran_unseen(memory, *unit.state))
@@ -326,7 +326,7 @@ void Supervisor::on_job(const std::string& unit, uint32_t job, const std::string
     const auto found = units_.find(unit);
     if (found != units_.end() && found->second.stop.number == job) {
         found->second.stop = {};
-        if (result != "done" && found->second.record.memory.evicted_from)
+        if (result != "done" && found->second.record.memory.eviction)
             spare(unit, found->second, "its stop was " + result);
     }
     if (found == units_.end() || found->second.start.number != job)
@@ -386,7 +386,10 @@ void Supervisor::stop_misnamed(const std::set<std::string>& names)
             continue;
         auto record = found->second.record;
         if (record.memory.was_up)
-            record.memory.evicted_from = record.members.empty() ? Member() : record.members.front();
+            record.memory.eviction =
+                eviction_at(found->second.state.value_or(systemd::UnitState()),
+                            record.members.empty() ? Member() : record.members.front(),
+                            clock_(CLOCK_MONOTONIC));
         remember(name, found->second, std::move(record));
         manager_->stop(name, [this, name](const Result<uint32_t>& job) {
             if (!job)
@@ -479,7 +482,7 @@ void Supervisor::wake_later_stages(const BoundUnit& unit)
 void Supervisor::evict(const std::string& name, BoundUnit& unit, const Member& from)
 {
     auto record = unit.record;
-    record.memory.evicted_from = from;
+    record.memory.eviction = eviction_at(*unit.state, from, clock_(CLOCK_MONOTONIC));
     remember(name, unit, std::move(record));
     unit.stop_problem.clear();
     unit.stop.is_sent = true;
@@ -518,7 +521,7 @@ void Supervisor::spare(const std::string& name, BoundUnit& unit, const std::stri
     unit.stop = {};
     unit.stop_problem = why;
     auto record = unit.record;
-    record.memory.evicted_from.reset();
+    record.memory.eviction = {};
     record.memory.is_asked = false;
     remember(name, unit, std::move(record));
     mark(name);
@@ -530,7 +533,7 @@ void Supervisor::on_blocked(uint32_t index, const std::set<std::string>& holders
     if (!is_connected())
         return;
     for (auto& [name, unit] : units_) {
-        if (!unit.state || !unit.state->is_up() || unit.record.memory.evicted_from ||
+        if (!unit.state || !unit.state->is_up() || unit.record.memory.eviction ||
             !(holders.contains(name) || holders.contains(unit.state->id)))
             continue;
         for (const auto& member : unit.record.members)
@@ -546,14 +549,22 @@ void Supervisor::on_blocked(uint32_t index, const std::set<std::string>& holders
     }
 }
 
-/// Returns true if it is down, or runs again after its stop with another port, where one will do.
-bool Supervisor::is_drained(const BoundUnit& unit, uint32_t index, bool was_asked) const
+/// Returns true if PID 1 has reported the unit, and no change since. Without PID 1 the last report
+/// is all there is.
+bool Supervisor::is_current(const std::string& name, const BoundUnit& unit) const
 {
-    if (!unit.state)
+    return unit.state && (!is_connected() || manager_->is_current(name));
+}
+
+/// Returns true if it is down, or runs again after its stop with another port, where one will do.
+bool Supervisor::is_drained(const std::string& name, const BoundUnit& unit, uint32_t index,
+                            bool was_asked) const
+{
+    if (!is_current(name, unit))
         return false;
     if (unit.state->is_down())
         return !unit.state->has_job && !unit.start.is_coming() && !unit.record.memory.is_asked;
-    if (!was_asked || unit.record.memory.evicted_from || !unit.state->is_up())
+    if (!was_asked || unit.record.memory.eviction || !unit.state->is_up())
         return false;
     return std::all_of(unit.present.begin(), unit.present.end(), [&](const auto& entry) {
         const auto* file = bindings_.find(entry.second.binding);
@@ -566,17 +577,18 @@ bool Supervisor::is_drained(const BoundUnit& unit, uint32_t index, bool was_aske
     });
 }
 
-/// Stops a unit of the stage that is to stop now. Returns false if it will not stop.
+/// Stops a unit of the stage that is to stop now, unless it may have been stopped already: its next
+/// report tells. Returns false if it will not stop.
 bool Supervisor::stop_for(const std::string& name, BoundUnit& unit, uint32_t index, int& asked)
 {
     // what an earlier stop came to says nothing of this one
     if (asked > 0 && (!unit.stop_problem.empty() || asked == max_stops))
         return false;
-    const bool is_stopping = unit.record.memory.evicted_from || !unit.state ||
-                             unit.state->active_state == "deactivating";
+    const bool may_be_stopping = unit.record.memory.eviction || !is_current(name, unit) ||
+                                 unit.state->active_state == "deactivating";
     const auto from = std::find_if(unit.present.begin(), unit.present.end(),
                                    [&](const auto& entry) { return entry.second.index == index; });
-    if (is_stopping || from == unit.present.end())
+    if (may_be_stopping || from == unit.present.end())
         return true;
     asked++;
     evict(name, unit, from->second);
@@ -588,7 +600,7 @@ Drained Supervisor::drain(uint32_t index, std::map<std::string, int>& asked)
     std::set<std::string> left;
     for (const auto& [port, names] : units_of(index))
         for (const auto& name : names)
-            if (!is_drained(units_.at(name), index, asked[name] > 0))
+            if (!is_drained(name, units_.at(name), index, asked[name] > 0))
                 left.insert(name);
     Drained drained = {{left.begin(), left.end()}};
     if (!is_connected() || left.empty())
@@ -763,7 +775,7 @@ void Supervisor::tell(const std::string& name, const BoundUnit& unit, const Memo
 void Supervisor::act(const std::string& name, BoundUnit& unit, Action action)
 {
     if (action == Action::stop) {
-        evict(name, unit, Member(*unit.record.memory.evicted_from));
+        evict(name, unit, Member(unit.record.memory.eviction->from));
         return;
     }
     if (action != Action::start)

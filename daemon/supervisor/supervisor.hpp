@@ -154,7 +154,9 @@ private:
     [[nodiscard]] config::Stage stage_of(const BoundUnit& unit) const;
     [[nodiscard]] Obstacle earlier_stage(uint32_t index, config::Stage stage) const;
     void wake_later_stages(const BoundUnit& unit);
-    [[nodiscard]] bool is_drained(const BoundUnit& unit, uint32_t index, bool was_asked) const;
+    [[nodiscard]] bool is_current(const std::string& name, const BoundUnit& unit) const;
+    [[nodiscard]] bool is_drained(const std::string& name, const BoundUnit& unit, uint32_t index,
+                                  bool was_asked) const;
     bool stop_for(const std::string& name, BoundUnit& unit, uint32_t index, int& asked);
     void on_no_stop(const std::string& name, const Error& error);
     void spare(const std::string& name, BoundUnit& unit, const std::string& why);

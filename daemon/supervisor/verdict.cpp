@@ -124,8 +124,8 @@ Stop stop_of(const Memory& memory, const Situation& situation, bool has_run)
     Stop stop = {.cause = has_run ? cause_of_run : cause_of(situation.job_result),
                  .went_down = went_down,
                  .timestamp = situation.now};
-    if (memory.evicted_from) {
-        stop.lost = *memory.evicted_from;
+    if (memory.eviction && went_down >= memory.eviction->since) {
+        stop.lost = memory.eviction->from;
         stop.cause =
             is_lost(situation.groups, stop.lost) ? Stop::Cause::unplug : Stop::Cause::prepare;
         return stop;
@@ -147,7 +147,7 @@ void note_up(Memory& memory, const Situation& situation)
     const auto& unit = situation.unit;
     // a run that began after the stop: but PID 1 may restart a service by itself before it
     if (memory.began != unit.inactive_exit && !situation.is_stop_coming) {
-        memory.evicted_from.reset();
+        memory.eviction.reset();
         // whoever started it again before rdmad saw it stop, it was not rdmad
         memory.is_asked = memory.is_asked && !memory.was_up;
     }
@@ -165,7 +165,7 @@ void note_stop(Memory& memory, const Situation& situation, bool has_run)
     memory.is_wanted =
         memory.stop->cause == Stop::Cause::unplug || memory.stop->cause == Stop::Cause::prepare;
     memory.is_asked = memory.is_asked && has_run && situation.is_start_coming;
-    memory.evicted_from.reset();
+    memory.eviction.reset();
 }
 
 /// Judges a stop once, but a failure each time: the loss that caused it may be known later.
@@ -190,7 +190,7 @@ void note_down(Memory& memory, const Situation& situation)
     }
     memory.was_up = false;
     if (unit.is_down() && !unit.has_job)
-        memory.evicted_from.reset();
+        memory.eviction.reset();
     if (unit.inactive_exit != 0)
         memory.began = unit.inactive_exit;
 }
@@ -313,10 +313,10 @@ std::optional<Member> overtaken_by(const Memory& memory, const Situation& situat
 Verdict judge_up(Memory memory, const Situation& situation)
 {
     note_up(memory, situation);
-    auto gone = overtaken_by(memory, situation);
-    const bool is_told = memory.evicted_from.has_value();
+    const auto gone = overtaken_by(memory, situation);
+    const bool is_told = memory.eviction.has_value();
     if (gone && !is_told) {
-        memory.evicted_from = std::move(gone);
+        memory.eviction = eviction_at(situation.unit, *gone, situation.now_monotonic);
         return {std::move(memory), Action::stop, "started as its port went", true};
     }
     // a stop may be in PID 1's queue, for a port that went before another was tied
@@ -394,6 +394,14 @@ bool ran_unseen(const Memory& memory, const systemd::UnitState& unit)
     return unit.inactive_exit != 0 && unit.inactive_exit != memory.began;
 }
 
+Eviction eviction_at(const systemd::UnitState& unit, const Member& from, uint64_t time)
+{
+    // restarted without having been inactive (RestartMode=direct): if it is stopped before it is
+    // active again, PID 1 notes no other time at which it went down
+    const bool is_same_run = unit.active_exit >= unit.inactive_exit;
+    return {from, is_same_run ? 0 : time};
+}
+
 Verdict judge(Memory memory, const Situation& situation)
 {
     if (situation.unit.is_up()) {
@@ -421,7 +429,7 @@ std::vector<Member> members_after(const std::vector<Member>& before, bool was_up
         members.insert(members.end(), group.present.begin(), group.present.end());
         for (const auto& loss : group.lost) {
             const bool is_evicted =
-                verdict.memory.evicted_from && is_of(loss, *verdict.memory.evicted_from);
+                verdict.memory.eviction && is_of(loss, verdict.memory.eviction->from);
             const bool is_settled = (loss.is_back || is_made_up_for(group, loss, verdict.action)) &&
                                     !is_evicted && (!is_up || group.has_kept);
             // a run that rdmad sees late may have had it

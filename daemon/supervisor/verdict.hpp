@@ -45,13 +45,22 @@ struct Stop {
     friend bool operator==(const Stop&, const Stop&) = default;
 };
 
+/// A stop that rdmad requested for the sake of a port, and that nobody has seen yet.
+struct Eviction {
+    Member from;
+    /// CLOCK_MONOTONIC: what went down before was not stopped by rdmad. 0: nobody can tell.
+    uint64_t since = 0;
+
+    friend bool operator==(const Eviction&, const Eviction&) = default;
+};
+
 /// The record of a unit, over restarts of rdmad, too.
 struct Memory {
     bool is_known = false; ///< it was seen before
     bool was_up = false;   ///< when it was last seen
     bool is_wanted = true; ///< rdmad starts it when its ports are there
     bool is_asked = false; ///< a start was requested, and nothing was seen of it yet
-    std::optional<Member> evicted_from = {}; ///< rdmad has it stopped for the sake of that port
+    std::optional<Eviction> eviction = {};
     uint64_t began = 0;          ///< the unit's last run that was seen, by when it began
     std::string file_state = {}; ///< when it was last seen up
     std::optional<Stop> stop = {};
@@ -111,6 +120,10 @@ struct Verdict {
 
 /// Returns true if the unit's last run is one that was not seen.
 [[nodiscard]] bool ran_unseen(const Memory& memory, const systemd::UnitState& unit);
+
+/// Returns the record of a stop that is requested at that time of a unit seen up (CLOCK_MONOTONIC).
+[[nodiscard]] Eviction eviction_at(const systemd::UnitState& unit, const Member& from,
+                                   uint64_t time);
 
 [[nodiscard]] Verdict judge(Memory memory, const Situation& situation);
 

@@ -428,6 +428,12 @@ void Manager::refresh(const std::string& unit)
         fetch(unit, found->second);
 }
 
+bool Manager::is_current(const std::string& unit) const
+{
+    const auto found = watches_.find(unit);
+    return found != watches_.end() && !found->second.is_asked && !found->second.is_lost;
+}
+
 void Manager::fetch(const std::string& unit, Watch& watch)
 {
     if (watch.is_asked) {

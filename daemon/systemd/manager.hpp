@@ -44,6 +44,7 @@ public:
     void watch(const std::string& unit) override;
     void unwatch(const std::string& unit) override;
     void refresh(const std::string& unit) override;
+    [[nodiscard]] bool is_current(const std::string& unit) const override;
     void start(const std::string& unit, OnJob on_job) override;
     void stop(const std::string& unit, OnJob on_job) override;
     void start_anchor(const Anchor& anchor, OnDone on_done) override;

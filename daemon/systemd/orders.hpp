@@ -38,6 +38,9 @@ public:
     virtual void unwatch(const std::string& unit) = 0;
     /// Requests the state of a watched unit once more.
     virtual void refresh(const std::string& unit) = 0;
+    /// Returns false if the unit may have changed since its state was reported: another report is
+    /// on its way, or PID 1 failed to make it.
+    [[nodiscard]] virtual bool is_current(const std::string& unit) const = 0;
 
     /// Starts a unit in mode "replace": behind a stop that is under way. Passes the job's number.
     virtual void start(const std::string& unit, OnJob on_job) = 0;

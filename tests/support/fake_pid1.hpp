@@ -29,6 +29,7 @@ public:
     std::vector<OnJob> unanswered = {};
     bool answers_stops = true;
     std::map<std::string, int> watchers = {}; ///< of units that are watched
+    std::set<std::string> changed = {};       ///< units whose last state is on its way
 
     /// What was asked since the last time, but for questions.
     std::vector<std::string> take()
@@ -64,6 +65,10 @@ public:
         asked.push_back("unwatch " + unit);
     }
     void refresh(const std::string& /*unit*/) override {}
+    [[nodiscard]] bool is_current(const std::string& unit) const override
+    {
+        return !changed.contains(unit);
+    }
     void start(const std::string& unit, OnJob on_job) override
     {
         asked.push_back("start " + unit);

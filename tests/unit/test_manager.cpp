@@ -413,17 +413,24 @@ TEST_CASE("a watched unit that changes is asked for, and one that is asked for o
     Bench bench;
     auto& pid1 = bench.connect_directly();
     bench.manager->watch("a.service");
+    CHECK_FALSE(bench.manager->is_current("a.service"));
     bench.settle();
+    CHECK(bench.manager->is_current("a.service"));
+    CHECK_FALSE(bench.manager->is_current("b.service"));
     pid1.answers = false;
     for (int i = 0; i < 3; i++)
         pid1.tell_changed("a.service");
     pid1.tell_changed("b.service");
     bench.settle();
+    CHECK_FALSE(bench.manager->is_current("a.service"));
     CHECK(pid1.take() == List{"GetAll a.service", "GetAll a.service"});
     bench.take();
     pid1.units["a.service"] = active("a.service");
     pid1.answer_kept();
+    bench.wait_for([&] { return !pid1.asked.empty(); });
+    CHECK_FALSE(bench.manager->is_current("a.service"));
     bench.settle();
+    CHECK(bench.manager->is_current("a.service"));
     // the first reply may be older than the last change
     CHECK(pid1.take() == List{"GetAll a.service"});
     CHECK(bench.take() == List{"a.service loaded active"});
@@ -537,12 +544,15 @@ TEST_CASE("a state that PID 1 cannot tell is asked for again, less and less ofte
     const auto first = asked_at(1);
     const auto second = asked_at(2);
     const auto third = asked_at(3);
+    bench.settle();
+    CHECK_FALSE(bench.manager->is_current("a.service"));
     CHECK(second - first >= 900ms);
     CHECK(third - second >= 1900ms);
     pid1.refused.clear();
     pid1.tell_changed("a.service");
     bench.settle();
     CHECK(bench.take() == List{"! a.service: PID 1 refuses", "a.service loaded active"});
+    CHECK(bench.manager->is_current("a.service"));
     // and that is over, as is what is said about it
     pid1.refused["GetAll a.service"] = no_reply;
     bench.manager->refresh("a.service");

@@ -43,6 +43,7 @@ UnitRecord full()
                        .was_up = true,
                        .is_wanted = false,
                        .is_asked = true,
+                       .eviction = Eviction{member("0002c90300000a01"), 17},
                        .began = UINT64_MAX,
                        .file_state = "enabled",
                        .stop = Stop{.cause = Stop::Cause::unplug,
@@ -84,6 +85,14 @@ TEST_CASE("each cause of a stop is read as it was written", "[records]")
                                          Stop::Cause::condition, Stop::Cause::other);
     record.memory.stop->lost = {};
     CHECK(must(parse_record(format_record("a.service", record))) == record);
+}
+
+TEST_CASE("a stop that an older rdmad requested has no time", "[records]")
+{
+    auto json = Json::parse(full_text());
+    json.at("evictedFrom").erase("since");
+    const auto eviction = must(parse_record(json.dump())).memory.eviction;
+    CHECK(eviction == Eviction{member("0002c90300000a01"), 0});
 }
 
 TEST_CASE("a cause that is not known is as another one", "[records]")
@@ -175,6 +184,8 @@ TEST_CASE("a value of another type is as none", "[records]")
                 expected.memory.file_state.clear();
             else if (key == "stop")
                 expected.memory.stop.reset();
+            else if (key == "evictedFrom")
+                expected.memory.eviction.reset();
             else if (key == "members")
                 expected.members.clear();
             CHECK(must(parse_with(Json::json_pointer("/" + key), wrong)) == expected);

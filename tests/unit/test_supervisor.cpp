@@ -60,6 +60,7 @@ struct Bench {
     std::map<uint32_t, Obstacle> obstacles;
     std::set<uint32_t> removing; ///< devices that somebody keeps from being removed
     int works = 0;               ///< how often the supervisor wanted to be settled
+    uint64_t now = 1450;         ///< CLOCK_MONOTONIC
     Bindings bindings{run.path()};
     std::optional<Inventory> inventory;
     std::optional<Supervisor> supervisor;
@@ -97,7 +98,8 @@ struct Bench {
                 .on_unit = [](const auto&, const auto&) {},
                 .obstacle = [this](uint32_t index, const auto&) { return obstacles[index]; },
                 .is_removing = [this](uint32_t index) { return removing.contains(index); },
-                .on_work = [this] { works++; }});
+                .on_work = [this] { works++; }},
+            [this](clockid_t clock) { return clock == CLOCK_MONOTONIC ? now : now_usec(clock); });
         // fails for a device of which the kernel does not tell now, and for nothing else
         const auto outcome = inventory->resync(nodes);
         REQUIRE(outcome.has_value() == inventory->unanswered().empty());
@@ -875,7 +877,7 @@ TEST_CASE("what ran unseen until its port went is started by the return", "[supe
     Bench bench;
     bench.run_with_opa();
     bench.tell("a.service", down(900));
-    const auto start_time = now_usec(CLOCK_MONOTONIC);
+    const auto start_time = bench.now;
     const bool is_restarted = GENERATE(true, false);
     bench.unplug(opa, start_time + 1);
     if (is_restarted)
@@ -942,6 +944,7 @@ TEST_CASE("a port that udev has yet to note as gone has stopped nothing", "[supe
     const bool is_noted = GENERATE(true, false);
     if (is_noted)
         bench.note_removal(opa, 1000);
+    bench.now = 2500;
     bench.restart({});
     // somebody stopped it, or the port that went before
     bench.tell("a.service", down(2000));
@@ -1520,9 +1523,11 @@ TEST_CASE("the unit of a device that gets its old name back starts again", "[sup
     bench.bind("Device=opa fabric", "Unit=a@%d.service");
     bench.plug(opa);
     bench.finish("rdmad-a\\x40opa.service:1.500:uverbs1.slice");
-    const bool is_stopped_before = GENERATE(false, true);
+    enum class Stopped { by_rdmad, before, before_and_not_heard };
+    const auto stopped =
+        GENERATE(Stopped::by_rdmad, Stopped::before, Stopped::before_and_not_heard);
     bench.tell("a@opa.service", running());
-    if (is_stopped_before)
+    if (stopped == Stopped::before)
         bench.tell("a@opa.service", down(900));
     const auto rename = [&](const std::string& from, const std::string& to) {
         must(bench.client.rename(opa, to));
@@ -1534,12 +1539,12 @@ TEST_CASE("the unit of a device that gets its old name back starts again", "[sup
     rename("fabric", "opa");
     bench.finish("rdmad-a\\x40opa.service:1.500:uverbs1.slice");
     bench.pid1.take();
-    bench.tell("a@opa.service", down(1000));
+    bench.tell("a@opa.service", down(stopped == Stopped::by_rdmad ? bench.now : bench.now - 1));
     const auto asked = bench.pid1.take();
     const bool is_started =
         std::find(asked.begin(), asked.end(), "start a@opa.service") != asked.end();
     // what an administrator had stopped before stays so
-    CHECK(is_started == !is_stopped_before);
+    CHECK(is_started == (stopped == Stopped::by_rdmad));
 }
 
 TEST_CASE("the unit of an old name is stopped when its device was renamed while rdmad was away",
@@ -1737,7 +1742,7 @@ TEST_CASE("what was stopped to let a device go is started with what is left", "[
     bench.pid1.take();
     bench.tell("a.service", down(1500));
     CHECK(bench.record("a.service").memory.stop->cause == Stop::Cause::unplug);
-    CHECK_FALSE(bench.record("a.service").memory.evicted_from.has_value());
+    CHECK_FALSE(bench.record("a.service").memory.eviction.has_value());
     CHECK(bench.pid1.take() == List{"start a.service"});
 }
 
@@ -1829,6 +1834,55 @@ TEST_CASE("a device is drained one stage after the other", "[supervisor]")
     CHECK(bench.pid1.take() == List{"start a.service"});
 }
 
+TEST_CASE("a unit that has changed is neither drained nor stopped before PID 1 tells how",
+          "[supervisor]")
+{
+    Bench bench;
+    bench.run_with_opa();
+    const bool was_running = GENERATE(true, false);
+    const bool is_running = GENERATE(true, false);
+    const auto state = [](bool runs) { return runs ? running(600) : down(1500); };
+    bench.tell("a.service", state(was_running));
+    bench.obstacles[opa] = {"opa is prepared for removal"};
+    bench.pid1.take();
+    bench.pid1.changed = {"a.service"};
+    std::map<std::string, int> asked;
+    for (int look = 0; look < 5; look++)
+        CHECK(bench.supervisor->drain(opa, asked).left == List{"a.service"});
+    CHECK(bench.pid1.take().empty());
+    // while PID 1 does not hear, there is nothing to wait for
+    bench.pid1.is_there = false;
+    CHECK(bench.supervisor->drain(opa, asked).left == (was_running ? List{"a.service"} : List()));
+    bench.pid1.is_there = true;
+    bench.pid1.changed.clear();
+    bench.tell("a.service", state(is_running));
+    const auto drained = bench.supervisor->drain(opa, asked);
+    CHECK(drained.problem.empty());
+    CHECK(drained.left == (is_running ? List{"a.service"} : List()));
+    CHECK(bench.pid1.take() == (is_running ? List{"stop a.service"} : List()));
+}
+
+TEST_CASE("what somebody stopped just before rdmad did is not started again", "[supervisor]")
+{
+    Bench bench;
+    bench.run_with_opa();
+    const auto ended = bench.now - 1;
+    std::map<std::string, int> asked;
+    // rdmad has yet to hear of that
+    CHECK(bench.supervisor->drain(opa, asked).left == List{"a.service"});
+    CHECK(bench.pid1.take() == List{"stop a.service"});
+    if (GENERATE(false, true)) {
+        bench.pid1.existing = {{opa_anchor, AnchorState::up}};
+        bench.restart({Bench::event("", opa)});
+    }
+    bench.tell("a.service", down(ended));
+    CHECK(bench.supervisor->drain(opa, asked).left.empty());
+    CHECK(bench.record("a.service").memory.stop->cause == Stop::Cause::other);
+    bench.supervisor->on_obstacle(opa);
+    bench.supervisor->settle();
+    CHECK(bench.pid1.take().empty());
+}
+
 TEST_CASE("a unit that was drained is remembered over a restart of rdmad", "[supervisor]")
 {
     Bench bench;
@@ -1861,10 +1915,10 @@ TEST_CASE("what PID 1 said over an earlier connection does not count", "[supervi
     bench.run_with_opa();
     std::map<std::string, int> asked;
     (void)bench.supervisor->drain(opa, asked);
-    REQUIRE(bench.record("a.service").memory.evicted_from.has_value());
+    REQUIRE(bench.record("a.service").memory.eviction.has_value());
     bench.supervisor->on_connected();
     bench.supervisor->settle();
-    CHECK(bench.record("a.service").memory.evicted_from.has_value());
+    CHECK(bench.record("a.service").memory.eviction.has_value());
     bench.tell("a.service", down(1500));
     CHECK(bench.record("a.service").memory.stop->cause == Stop::Cause::prepare);
 }
@@ -1890,7 +1944,7 @@ TEST_CASE("a unit of which nothing is known, or that is about to start, is not d
     CHECK(bench.supervisor->drain(opa, asked).left.empty());
     // it was wanted, and comes back
     CHECK(bench.record("a.service").memory.is_wanted);
-    CHECK_FALSE(bench.record("a.service").memory.evicted_from.has_value());
+    CHECK_FALSE(bench.record("a.service").memory.eviction.has_value());
 }
 
 TEST_CASE("a unit that cannot be stopped, or comes back at once, is told", "[supervisor]")
@@ -1903,14 +1957,14 @@ TEST_CASE("a unit that cannot be stopped, or comes back at once, is told", "[sup
         bench.pid1.stop_job = fail(EPERM, "it may not");
         CHECK(bench.supervisor->drain(opa, asked).problem.empty());
         CHECK(bench.supervisor->drain(opa, asked).problem == "it may not");
-        CHECK_FALSE(bench.record("a.service").memory.evicted_from.has_value());
+        CHECK_FALSE(bench.record("a.service").memory.eviction.has_value());
     }
     SECTION("nobody knows whether systemd heard of it")
     {
         bench.pid1.stop_job = fail(ETIMEDOUT, "no answer");
         CHECK(bench.supervisor->drain(opa, asked).problem.empty());
         bench.tell("a.service", running());
-        CHECK_FALSE(bench.record("a.service").memory.evicted_from.has_value());
+        CHECK_FALSE(bench.record("a.service").memory.eviction.has_value());
         bench.tell("a.service", down(1500));
         CHECK(bench.record("a.service").memory.stop->cause == Stop::Cause::other);
     }

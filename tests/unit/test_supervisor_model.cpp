@@ -329,6 +329,10 @@ public:
     {
         fetch();
     }
+    [[nodiscard]] bool is_current(const std::string& /*unit*/) const override
+    {
+        return !is_asked_;
+    }
     void start(const std::string& /*unit*/, OnJob on_job) override
     {
         callbacks_.on_order();

@@ -744,7 +744,7 @@ TEST_CASE("a unit that is started again before rdmad saw it stop is no late star
     const auto again = look(late.memory, running(310 * second), {restored(299 * second)});
     CHECK(again.action == Action::none);
     CHECK_FALSE(again.memory.is_asked);
-    CHECK_FALSE(again.memory.evicted_from.has_value());
+    CHECK_FALSE(again.memory.eviction.has_value());
 }
 
 TEST_CASE("a service that PID 1 restarts before it stops it is the one that is to stop",
@@ -831,7 +831,7 @@ TEST_CASE("what a unit runs with is known after each look", "[verdict]")
     const Verdict starts = {.memory = of_asked(), .action = Action::start};
     const Verdict runs = {.memory = of_running()};
     Verdict is_late = {.memory = of_running(), .action = Action::stop};
-    is_late.memory.evicted_from = port("b");
+    is_late.memory.eviction = Eviction{port("b")};
 
     const Group one_left = {.present = {port("a")}, .lost = {lost(port("b"), 1)}, .has_kept = true};
     const Group returned = {
@@ -1006,7 +1006,7 @@ TEST_CASE("a port is the same by its GUID, or else by its place", "[verdict]")
 TEST_CASE("a stop for one port is not laid to another that went", "[verdict]")
 {
     auto memory = of_running();
-    memory.evicted_from = port("a");
+    memory.eviction = Eviction{port("a")};
     auto other = port("b", GENERATE(1U, 2U));
     other.port = other.index == 1 ? 2 : 1;
     const auto verdict =
@@ -1015,15 +1015,43 @@ TEST_CASE("a stop for one port is not laid to another that went", "[verdict]")
     CHECK(cause_of(look(memory, down(), {bereft(ended)})) == Stop::Cause::unplug);
 }
 
+TEST_CASE("what went down before rdmad requested a stop was stopped by somebody else", "[verdict]")
+{
+    auto memory = of_running();
+    memory.eviction = Eviction{port("a"), ended};
+    CHECK(cause_of(look(memory, down(), {satisfied()})) == Stop::Cause::prepare);
+    memory.eviction->since = ended + 1;
+    const auto stopped = look(memory, down(), {satisfied()});
+    CHECK(cause_of(stopped) == Stop::Cause::other);
+    CHECK_FALSE(stopped.memory.eviction.has_value());
+    CHECK(cause_of(look(memory, down("failed"), {satisfied()})) == Stop::Cause::failure);
+    // or by its port that went
+    CHECK(cause_of(look(memory, down(), {bereft(ended)})) == Stop::Cause::unplug);
+}
+
+TEST_CASE("PID 1 does not tell when a service that it restarts at once is stopped", "[verdict]")
+{
+    auto unit = running();
+    CHECK(eviction_at(unit, port("a"), now) == Eviction{port("a"), now});
+    // RestartMode=direct: it failed, and was not inactive since
+    unit.active_state = "activating";
+    unit.sub_state = "auto-restart";
+    unit.active_exit = began + 1;
+    CHECK(eviction_at(unit, port("a"), now) == Eviction{port("a"), 0});
+    // in the other modes it was, and began anew
+    unit.inactive_exit = began + 2;
+    CHECK(eviction_at(unit, port("a"), now) == Eviction{port("a"), now});
+}
+
 TEST_CASE("a unit is to stop for a port until it is down, and nobody starts it", "[verdict]")
 {
     auto memory = of_unplugged();
-    memory.evicted_from = port("a");
+    memory.eviction = Eviction{port("a")};
     auto unit = down();
-    CHECK_FALSE(look(memory, unit, {satisfied()}).memory.evicted_from.has_value());
+    CHECK_FALSE(look(memory, unit, {satisfied()}).memory.eviction.has_value());
     unit.has_job = true;
-    CHECK(look(memory, unit, {satisfied()}).memory.evicted_from.has_value());
-    CHECK(look(memory, down("deactivating"), {satisfied()}).memory.evicted_from.has_value());
+    CHECK(look(memory, unit, {satisfied()}).memory.eviction.has_value());
+    CHECK(look(memory, down("deactivating"), {satisfied()}).memory.eviction.has_value());
 }
 
 TEST_CASE("a systemd that knows of no run is a new one, unless the port went", "[verdict]")
