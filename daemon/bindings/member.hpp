@@ -13,6 +13,8 @@ namespace rdmad {
 struct Obstacle {
     std::string reason = {}; ///< empty: it may
     bool passes = false;     ///< by itself, without an administrator
+    /// PID 1 has yet to hear that a port went, and to stop what was tied to it.
+    bool waits_for_end = false;
 
     friend bool operator==(const Obstacle&, const Obstacle&) = default;
 };

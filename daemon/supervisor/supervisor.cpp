@@ -422,7 +422,7 @@ void Supervisor::judge_unit(const std::string& name, BoundUnit& unit)
     remember(name, unit, {std::move(verdict.memory), std::move(members)});
     tell(name, unit, before);
     act(name, unit, verdict.action);
-    if (verdict.waits_for_end && anchors_.is_ending(name))
+    if (verdict.waits_for_end)
         anchors_.doubt();
     if (was_coming && !unit.is_coming)
         wake_later_stages(unit);
@@ -466,7 +466,11 @@ Obstacle Supervisor::earlier_stage(uint32_t index, config::Stage stage) const
         if (found == units_.end() || stage_of(found->second) <= stage)
             continue;
         if (found->second.is_coming)
-            return {claim.unit + ", of an earlier stage, is not up yet", true};
+            return {.reason =
+                        claim.unit + ", of an earlier stage, " +
+                        (found->second.is_behind ? "may still have to stop" : "is not up yet"),
+                    .passes = true,
+                    .waits_for_end = anchors_.is_ending(claim.unit)};
     }
     return {};
 }

@@ -237,7 +237,7 @@ Obstacle unready_of(const Group& group)
     const auto first = std::find_if_not(group.present.begin(), group.present.end(), is_ready);
     const auto& obstacle = first->obstacle;
     if (!obstacle.reason.empty())
-        return {"waits: " + obstacle.reason, obstacle.passes};
+        return {"waits: " + obstacle.reason, obstacle.passes, obstacle.waits_for_end};
     return {"waits until " + describe(*first) + " can be used", true};
 }
 
@@ -322,7 +322,7 @@ Verdict judge_up(Memory memory, const Situation& situation)
     // a stop may be in PID 1's queue, for a port that went before another was tied
     const bool may_stop = situation.is_behind && situation.unit.has_job;
     memory.is_asked = memory.is_asked && (is_told || may_stop);
-    const bool is_coming = situation.unit.is_starting() || memory.is_asked;
+    const bool is_coming = situation.unit.is_starting() || memory.is_asked || situation.is_behind;
     return {std::move(memory), Action::none, "runs", is_coming};
 }
 
@@ -332,7 +332,10 @@ Verdict judge_down(Memory memory, const Situation& situation)
         return {
             .memory = std::move(memory), .reason = "is left alone: " + why, .is_left_alone = true};
     if (auto why_not = obstacle_of(memory, situation); !why_not.reason.empty())
-        return {std::move(memory), Action::none, std::move(why_not.reason), why_not.passes};
+        return {.memory = std::move(memory),
+                .reason = std::move(why_not.reason),
+                .is_coming = why_not.passes,
+                .waits_for_end = why_not.waits_for_end};
     const bool is_stopping = situation.unit.active_state == "deactivating";
     // a job of a unit that is down is most likely a start by somebody else
     if (memory.is_asked || (situation.unit.has_job && !is_stopping))

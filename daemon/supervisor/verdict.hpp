@@ -110,12 +110,12 @@ struct Verdict {
     Memory memory = {};
     Action action = Action::none;
     std::string reason = {}; ///< in words, for people
-    /// It starts as soon as what is there lets it: units of a later stage wait.
+    /// It starts as soon as what is there lets it, or may have to stop first: units of a later
+    /// stage wait.
     bool is_coming = false;
     /// rdmad does not start it, whatever ports come, until somebody changes something about it.
     bool is_left_alone = false;
-    /// It would be started if PID 1 were not behind.
-    bool waits_for_end = false;
+    bool waits_for_end = false; ///< see Obstacle
 };
 
 /// Returns true if the unit's last run is one that was not seen.

@@ -1834,6 +1834,46 @@ TEST_CASE("a device is drained one stage after the other", "[supervisor]")
     CHECK(bench.pid1.take() == List{"start a.service"});
 }
 
+TEST_CASE("a later stage waits for what PID 1 has yet to stop", "[supervisor]")
+{
+    Bench bench;
+    bench.bind(opa_match, "Unit=a.service", "50-a.binding");
+    bench.bind(opa_match, "Unit=t.service\nStage=targets", "50-t.binding");
+    bench.plug(opa);
+    bench.finish_all();
+    for (const auto* unit : {"t.service", "a.service"})
+        bench.tell(unit, running());
+    bench.unplug_early(opa, 1000);
+    bench.kernel.return_as(opa, 7);
+    bench.plug(7);
+    bench.finish_all();
+    // PID 1 is done with a.service, and t.service takes longer to stop
+    bench.pid1.take();
+    bench.supervisor->on_anchor_job(opa_anchor);
+    bench.tell("a.service", down(2000));
+    CHECK(bench.pid1.take().empty());
+    CHECK(bench.reason("a.service") ==
+          "waits: t.service, of an earlier stage, may still have to stop");
+    CHECK(bench.supervisor->units().at("a.service").is_coming);
+    SECTION("it stops")
+    {
+        bench.supervisor->on_anchor_job("rdmad-t.service:1.500:uverbs1.slice");
+        bench.tell("t.service", down(2000));
+        CHECK(bench.pid1.take() == List{"start t.service"});
+        bench.tell("t.service", running(3000));
+    }
+    SECTION("it does not, and nobody hears of its anchor")
+    {
+        bench.pid1.existing = {{"rdmad-a.service:7.500:uverbs7.slice", AnchorState::up},
+                               {"rdmad-t.service:7.500:uverbs7.slice", AnchorState::up}};
+        CHECK(bench.supervisor->has_failed());
+        bench.supervisor->retry();
+        bench.tell("t.service", running());
+    }
+    bench.supervisor->settle();
+    CHECK(bench.pid1.take() == List{"start a.service"});
+}
+
 TEST_CASE("a unit that has changed is neither drained nor stopped before PID 1 tells how",
           "[supervisor]")
 {

@@ -793,7 +793,7 @@ TEST_CASE("a start is over when the unit is up, unless PID 1 may be about to sto
                                             .is_behind = is_behind});
     const bool may_stop = unit.has_job && is_behind;
     CHECK(verdict.memory.is_asked == may_stop);
-    CHECK(verdict.is_coming == may_stop);
+    CHECK(verdict.is_coming == is_behind);
 }
 
 TEST_CASE("what is of a later stage waits for a late start to start anew", "[verdict]")
