@@ -328,6 +328,7 @@ void Supervisor::on_job(const std::string& unit, uint32_t job, const std::string
         found->second.stop = {};
         if (result != "done" && found->second.record.memory.eviction)
             spare(unit, found->second, "its stop was " + result);
+        manager_->refresh(unit);
     }
     if (found == units_.end() || found->second.start.number != job)
         return;
@@ -380,16 +381,16 @@ void Supervisor::tie(const std::string& name, BoundUnit& unit)
 /// did so: a device that gets its old name back has its unit started again.
 void Supervisor::stop_misnamed(const std::set<std::string>& names)
 {
+    const auto time = clock_(CLOCK_MONOTONIC);
     for (const auto& name : names) {
         const auto found = units_.find(name);
         if (found == units_.end() || !std::exchange(found->second.is_misnamed, false))
             continue;
         auto record = found->second.record;
-        if (record.memory.was_up)
+        if (record.memory.was_up && !record.memory.eviction)
             record.memory.eviction =
                 eviction_at(found->second.state.value_or(systemd::UnitState()),
-                            record.members.empty() ? Member() : record.members.front(),
-                            clock_(CLOCK_MONOTONIC));
+                            record.members.empty() ? Member() : record.members.front(), time);
         remember(name, found->second, std::move(record));
         manager_->stop(name, [this, name](const Result<uint32_t>& job) {
             if (!job)
@@ -410,7 +411,7 @@ void Supervisor::judge_unit(const std::string& name, BoundUnit& unit)
                                  .now_monotonic = clock_(CLOCK_MONOTONIC),
                                  .job_result = unit.job_result,
                                  .is_start_coming = unit.start.is_coming(),
-                                 .is_stop_coming = unit.stop.is_coming(),
+                                 .is_stop_coming = unit.stop.is_coming() || !is_current(name, unit),
                                  .is_behind = unit.is_behind};
     auto verdict = judge(before, situation);
     if (!verdict.memory.is_asked)
@@ -422,7 +423,8 @@ void Supervisor::judge_unit(const std::string& name, BoundUnit& unit)
     remember(name, unit, {std::move(verdict.memory), std::move(members)});
     tell(name, unit, before);
     act(name, unit, verdict.action);
-    if (verdict.waits_for_end)
+    // of its own end a report is on its way when its anchors have ended
+    if (verdict.waits_for_end && (!unit.is_behind || anchors_.is_ending(name)))
         anchors_.doubt();
     if (was_coming && !unit.is_coming)
         wake_later_stages(unit);
@@ -483,10 +485,12 @@ void Supervisor::wake_later_stages(const BoundUnit& unit)
         on_obstacle(member.index);
 }
 
-void Supervisor::evict(const std::string& name, BoundUnit& unit, const Member& from)
+/// Stops a unit. PID 1 may stop others with it, as they require it: of units that are stopped
+/// together, the time is that of the first one.
+void Supervisor::evict(const std::string& name, BoundUnit& unit, const Member& from, uint64_t time)
 {
     auto record = unit.record;
-    record.memory.eviction = eviction_at(*unit.state, from, clock_(CLOCK_MONOTONIC));
+    record.memory.eviction = eviction_at(*unit.state, from, time);
     remember(name, unit, std::move(record));
     unit.stop_problem.clear();
     unit.stop.is_sent = true;
@@ -536,6 +540,7 @@ void Supervisor::on_blocked(uint32_t index, const std::set<std::string>& holders
 {
     if (!is_connected())
         return;
+    const auto time = clock_(CLOCK_MONOTONIC);
     for (auto& [name, unit] : units_) {
         if (!unit.state || !unit.state->is_up() || unit.record.memory.eviction ||
             !(holders.contains(name) || holders.contains(unit.state->id)))
@@ -547,7 +552,7 @@ void Supervisor::on_blocked(uint32_t index, const std::set<std::string>& holders
                             name + " is stopped, as it keeps " + member.device +
                                 " from being removed",
                             fields_of(name, member));
-                evict(name, unit, Member(member));
+                evict(name, unit, Member(member), time);
                 break;
             }
     }
@@ -581,21 +586,22 @@ bool Supervisor::is_drained(const std::string& name, const BoundUnit& unit, uint
     });
 }
 
-/// Stops a unit of the stage that is to stop now, unless it may have been stopped already: its next
-/// report tells. Returns false if it will not stop.
-bool Supervisor::stop_for(const std::string& name, BoundUnit& unit, uint32_t index, int& asked)
+/// Stops a unit of the stage that is to stop now. Returns false if it will not stop.
+bool Supervisor::stop_for(const std::string& name, BoundUnit& unit, uint32_t index, uint64_t time,
+                          int& asked)
 {
     // what an earlier stop came to says nothing of this one
     if (asked > 0 && (!unit.stop_problem.empty() || asked == max_stops))
         return false;
-    const bool may_be_stopping = unit.record.memory.eviction || !is_current(name, unit) ||
-                                 unit.state->active_state == "deactivating";
+    // one that was up is stopped, whatever report is on its way: its times tell who did it
+    const bool may_wait = !unit.state || unit.state->active_state == "deactivating" ||
+                          (unit.state->is_down() && !is_current(name, unit));
     const auto from = std::find_if(unit.present.begin(), unit.present.end(),
                                    [&](const auto& entry) { return entry.second.index == index; });
-    if (may_be_stopping || from == unit.present.end())
+    if (unit.record.memory.eviction || may_wait || from == unit.present.end())
         return true;
     asked++;
-    evict(name, unit, from->second);
+    evict(name, unit, from->second, time);
     return true;
 }
 
@@ -611,9 +617,10 @@ Drained Supervisor::drain(uint32_t index, std::map<std::string, int>& asked)
         return drained;
     const auto ordered = in_order(left);
     const auto last = stage_of(units_.at(ordered.back()));
+    const auto time = clock_(CLOCK_MONOTONIC);
     for (const auto& name : ordered) {
         auto& unit = units_.at(name);
-        if (stage_of(unit) != last || stop_for(name, unit, index, asked[name]))
+        if (stage_of(unit) != last || stop_for(name, unit, index, time, asked[name]))
             continue;
         drained.left = {name};
         drained.problem =
@@ -779,7 +786,7 @@ void Supervisor::tell(const std::string& name, const BoundUnit& unit, const Memo
 void Supervisor::act(const std::string& name, BoundUnit& unit, Action action)
 {
     if (action == Action::stop) {
-        evict(name, unit, Member(unit.record.memory.eviction->from));
+        evict(name, unit, Member(unit.record.memory.eviction->from), clock_(CLOCK_MONOTONIC));
         return;
     }
     if (action != Action::start)

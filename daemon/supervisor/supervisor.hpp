@@ -157,10 +157,11 @@ private:
     [[nodiscard]] bool is_current(const std::string& name, const BoundUnit& unit) const;
     [[nodiscard]] bool is_drained(const std::string& name, const BoundUnit& unit, uint32_t index,
                                   bool was_asked) const;
-    bool stop_for(const std::string& name, BoundUnit& unit, uint32_t index, int& asked);
+    bool stop_for(const std::string& name, BoundUnit& unit, uint32_t index, uint64_t time,
+                  int& asked);
     void on_no_stop(const std::string& name, const Error& error);
     void spare(const std::string& name, BoundUnit& unit, const std::string& why);
-    void evict(const std::string& name, BoundUnit& unit, const Member& from);
+    void evict(const std::string& name, BoundUnit& unit, const Member& from, uint64_t time);
     void stop_misnamed(const std::set<std::string>& names);
     void judge_unit(const std::string& name, BoundUnit& unit);
     [[nodiscard]] std::vector<Group> groups_of(const std::string& name,

@@ -189,7 +189,7 @@ void note_down(Memory& memory, const Situation& situation)
         memory.is_wanted = memory.stop->cause == Stop::Cause::unplug;
     }
     memory.was_up = false;
-    if (unit.is_down() && !unit.has_job)
+    if (unit.is_down() && !unit.has_job && !situation.is_stop_coming)
         memory.eviction.reset();
     if (unit.inactive_exit != 0)
         memory.began = unit.inactive_exit;
@@ -236,9 +236,12 @@ Obstacle unready_of(const Group& group)
         return {};
     const auto first = std::find_if_not(group.present.begin(), group.present.end(), is_ready);
     const auto& obstacle = first->obstacle;
+    const bool waits_for_end =
+        std::any_of(group.present.begin(), group.present.end(),
+                    [](const Member& member) { return member.obstacle.waits_for_end; });
     if (!obstacle.reason.empty())
-        return {"waits: " + obstacle.reason, obstacle.passes, obstacle.waits_for_end};
-    return {"waits until " + describe(*first) + " can be used", true};
+        return {"waits: " + obstacle.reason, obstacle.passes, waits_for_end};
+    return {"waits until " + describe(*first) + " can be used", true, waits_for_end};
 }
 
 std::string why_unwanted(const Memory& memory)
@@ -308,6 +311,14 @@ std::optional<Member> overtaken_by(const Memory& memory, const Situation& situat
     return std::find_if(broken->lost.begin(), broken->lost.end(), was_used)->member;
 }
 
+/// Returns true if PID 1 stops the unit when it hears of what went.
+bool may_end(const std::vector<Group>& groups)
+{
+    return std::any_of(groups.begin(), groups.end(), [](const Group& group) {
+        return !group.lost.empty() && (group.require == Require::all || !group.has_tied);
+    });
+}
+
 /// Judges a unit that is up. One that is to stop for a port that went before it was tied stays so
 /// until it has, though the port is back: PID 1 may be slower.
 Verdict judge_up(Memory memory, const Situation& situation)
@@ -322,7 +333,8 @@ Verdict judge_up(Memory memory, const Situation& situation)
     // a stop may be in PID 1's queue, for a port that went before another was tied
     const bool may_stop = situation.is_behind && situation.unit.has_job;
     memory.is_asked = memory.is_asked && (is_told || may_stop);
-    const bool is_coming = situation.unit.is_starting() || memory.is_asked || situation.is_behind;
+    const bool is_coming = situation.unit.is_starting() || memory.is_asked ||
+                           (situation.is_behind && may_end(situation.groups));
     return {std::move(memory), Action::none, "runs", is_coming};
 }
 

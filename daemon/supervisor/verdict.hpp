@@ -98,7 +98,7 @@ struct Situation {
     std::string job_result = {};
     /// rdmad has requested a start that PID 1 has not finished: a run that ended was another.
     bool is_start_coming = false;
-    /// rdmad has requested a stop that PID 1 has not finished.
+    /// rdmad has requested a stop that PID 1 has not finished, or not told of what came of it.
     bool is_stop_coming = false;
     /// A port went, and PID 1 may have yet to hear of that, and to stop the unit for it.
     bool is_behind = false;

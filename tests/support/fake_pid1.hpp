@@ -30,6 +30,7 @@ public:
     bool answers_stops = true;
     std::map<std::string, int> watchers = {}; ///< of units that are watched
     std::set<std::string> changed = {};       ///< units whose last state is on its way
+    std::set<std::string> refreshed = {};     ///< units that were asked for once more
 
     /// What was asked since the last time, but for questions.
     std::vector<std::string> take()
@@ -64,7 +65,10 @@ public:
             watchers.erase(unit);
         asked.push_back("unwatch " + unit);
     }
-    void refresh(const std::string& /*unit*/) override {}
+    void refresh(const std::string& unit) override
+    {
+        refreshed.insert(unit);
+    }
     [[nodiscard]] bool is_current(const std::string& unit) const override
     {
         return !changed.contains(unit);

@@ -61,6 +61,7 @@ struct Bench {
     std::set<uint32_t> removing; ///< devices that somebody keeps from being removed
     int works = 0;               ///< how often the supervisor wanted to be settled
     uint64_t now = 1450;         ///< CLOCK_MONOTONIC
+    uint64_t tick = 0;           ///< by which it goes on with each look
     Bindings bindings{run.path()};
     std::optional<Inventory> inventory;
     std::optional<Supervisor> supervisor;
@@ -99,7 +100,9 @@ struct Bench {
                 .obstacle = [this](uint32_t index, const auto&) { return obstacles[index]; },
                 .is_removing = [this](uint32_t index) { return removing.contains(index); },
                 .on_work = [this] { works++; }},
-            [this](clockid_t clock) { return clock == CLOCK_MONOTONIC ? now : now_usec(clock); });
+            [this](clockid_t clock) {
+                return clock == CLOCK_MONOTONIC ? now += tick : now_usec(clock);
+            });
         // fails for a device of which the kernel does not tell now, and for nothing else
         const auto outcome = inventory->resync(nodes);
         REQUIRE(outcome.has_value() == inventory->unanswered().empty());
@@ -1874,8 +1877,67 @@ TEST_CASE("a later stage waits for what PID 1 has yet to stop", "[supervisor]")
     CHECK(bench.pid1.take() == List{"start a.service"});
 }
 
-TEST_CASE("a unit that has changed is neither drained nor stopped before PID 1 tells how",
+TEST_CASE("of units that are stopped together, PID 1 may stop one with the first", "[supervisor]")
+{
+    Bench bench;
+    bench.bind(opa_match, "Unit=a.service b.service");
+    bench.plug(opa);
+    bench.finish_all();
+    for (const auto* unit : {"a.service", "b.service"})
+        bench.tell(unit, running());
+    bench.pid1.take();
+    bench.tick = 10;
+    const auto first = bench.now + bench.tick;
+    std::map<std::string, int> asked;
+    CHECK(bench.supervisor->drain(opa, asked).left == List{"a.service", "b.service"});
+    CHECK(bench.pid1.take() == List{"stop a.service", "stop b.service"});
+    for (const auto* unit : {"a.service", "b.service"}) {
+        bench.tell(unit, down(first));
+        CHECK(bench.record(unit).memory.stop->cause == Stop::Cause::prepare);
+    }
+}
+
+TEST_CASE("a unit that is stopped already is stopped by that, though its device is renamed",
           "[supervisor]")
+{
+    Bench bench;
+    bench.bind("Device=opa fabric", "Unit=a@%d.service");
+    bench.plug(opa);
+    bench.finish_all();
+    bench.tell("a@opa.service", running());
+    std::map<std::string, int> asked;
+    (void)bench.supervisor->drain(opa, asked);
+    const auto ended = bench.now;
+    bench.now += 100;
+    must(bench.client.rename(opa, "fabric"));
+    bench.sys.rename("class/infiniband/opa", "class/infiniband/fabric");
+    must(bench.inventory->refresh(opa));
+    bench.supervisor->settle();
+    CHECK(bench.record("a@opa.service").memory.eviction->since == ended);
+}
+
+TEST_CASE("what PID 1 is stopping is not asked for again and again", "[supervisor]")
+{
+    Bench bench;
+    bench.run_with_opa();
+    bench.unplug_early(opa, 1000);
+    bench.kernel.return_as(opa, 7);
+    bench.plug(7);
+    bench.finish_all();
+    auto stopping = down(1100);
+    stopping.active_state = "deactivating";
+    stopping.has_job = true;
+    bench.tell("a.service", stopping);
+    CHECK(bench.reason("a.service") == "waits until systemd has heard that its port went");
+    bench.pid1.existing = {{opa_anchor, AnchorState::stopping},
+                           {"rdmad-a.service:7.500:uverbs7.slice", AnchorState::up}};
+    CHECK(bench.supervisor->has_failed());
+    bench.supervisor->retry();
+    bench.supervisor->settle();
+    CHECK_FALSE(bench.supervisor->has_failed());
+}
+
+TEST_CASE("a unit that was down is not drained while a report of it is on its way", "[supervisor]")
 {
     Bench bench;
     bench.run_with_opa();
@@ -1889,7 +1951,8 @@ TEST_CASE("a unit that has changed is neither drained nor stopped before PID 1 t
     std::map<std::string, int> asked;
     for (int look = 0; look < 5; look++)
         CHECK(bench.supervisor->drain(opa, asked).left == List{"a.service"});
-    CHECK(bench.pid1.take().empty());
+    // one that was up is stopped: if somebody did that before, its times tell
+    CHECK(bench.pid1.take() == (was_running ? List{"stop a.service"} : List()));
     // while PID 1 does not hear, there is nothing to wait for
     bench.pid1.is_there = false;
     CHECK(bench.supervisor->drain(opa, asked).left == (was_running ? List{"a.service"} : List()));
@@ -1899,7 +1962,7 @@ TEST_CASE("a unit that has changed is neither drained nor stopped before PID 1 t
     const auto drained = bench.supervisor->drain(opa, asked);
     CHECK(drained.problem.empty());
     CHECK(drained.left == (is_running ? List{"a.service"} : List()));
-    CHECK(bench.pid1.take() == (is_running ? List{"stop a.service"} : List()));
+    CHECK(bench.pid1.take() == (is_running && !was_running ? List{"stop a.service"} : List()));
 }
 
 TEST_CASE("what somebody stopped just before rdmad did is not started again", "[supervisor]")
@@ -1985,6 +2048,41 @@ TEST_CASE("a unit of which nothing is known, or that is about to start, is not d
     // it was wanted, and comes back
     CHECK(bench.record("a.service").memory.is_wanted);
     CHECK_FALSE(bench.record("a.service").memory.eviction.has_value());
+}
+
+TEST_CASE("a start that rdmad takes back is over when PID 1 is done with it", "[supervisor]")
+{
+    Bench bench;
+    bench.pid1.answers_starts = bench.pid1.answers_stops = GENERATE(true, false);
+    bench.start_with_opa();
+    std::map<std::string, int> asked;
+    (void)bench.supervisor->drain(opa, asked);
+    // PID 1 may have read neither
+    bench.supervisor->on_obstacle(opa);
+    bench.supervisor->settle();
+    SECTION("it runs for a moment")
+    {
+        auto unit = down(1500);
+        unit.inactive_exit = 1480;
+        bench.tell("a.service", unit);
+    }
+    SECTION("it does not, and what is told of that comes one after the other")
+    {
+        bench.pid1.answer_starts(17U);
+        for (const auto& [job, result] : {std::pair(17, "canceled"), {18, "done"}}) {
+            bench.pid1.refreshed.clear();
+            bench.supervisor->on_job("a.service", job, result);
+            CHECK(bench.pid1.refreshed.contains("a.service") ==
+                  (job == 17 || bench.pid1.answers_stops));
+        }
+        bench.pid1.changed = {"a.service"};
+        bench.supervisor->on_obstacle(opa);
+        bench.supervisor->settle();
+        bench.pid1.changed.clear();
+        bench.tell("a.service", never_ran());
+    }
+    CHECK(bench.record("a.service").memory.stop->cause == Stop::Cause::prepare);
+    CHECK(bench.record("a.service").memory.is_wanted);
 }
 
 TEST_CASE("a unit that cannot be stopped, or comes back at once, is told", "[supervisor]")

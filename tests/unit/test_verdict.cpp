@@ -793,7 +793,57 @@ TEST_CASE("a start is over when the unit is up, unless PID 1 may be about to sto
                                             .is_behind = is_behind});
     const bool may_stop = unit.has_job && is_behind;
     CHECK(verdict.memory.is_asked == may_stop);
-    CHECK(verdict.is_coming == is_behind);
+    CHECK(verdict.is_coming == may_stop);
+}
+
+TEST_CASE("what is of a later stage waits for what may have to stop first", "[verdict]")
+{
+    const bool is_behind = GENERATE(true, false);
+    const auto is_coming = [&](const Group& group) {
+        return judge(of_running(), {.unit = running(),
+                                    .groups = {satisfied(), group},
+                                    .now = 7,
+                                    .now_monotonic = now,
+                                    .is_behind = is_behind})
+            .is_coming;
+    };
+    auto group = restored(1);
+    CHECK(is_coming(group) == is_behind);
+    group.has_tied = true;
+    CHECK(is_coming(group) == is_behind);
+    group.require = Require::any;
+    CHECK_FALSE(is_coming(group));
+    group.has_tied = false;
+    CHECK(is_coming(group) == is_behind);
+    CHECK_FALSE(is_coming(satisfied()));
+}
+
+TEST_CASE("whatever else is in the way, the end of what went is asked for", "[verdict]")
+{
+    auto group = satisfied();
+    group.require = GENERATE(Require::all, Require::any);
+    group.present.push_back(port("b", 2));
+    const auto at = GENERATE(0U, 1U);
+    auto& other = group.present[1 - at];
+    other.is_ready = GENERATE(true, false);
+    if (other.is_ready)
+        other.obstacle = {"it is prepared for removal"};
+    group.present[at].obstacle = {"x.service is not up yet", true, true};
+    CHECK(look(of_unplugged(), down(), {group}).waits_for_end);
+    group.present[at].obstacle.waits_for_end = false;
+    CHECK_FALSE(look(of_unplugged(), down(), {group}).waits_for_end);
+}
+
+TEST_CASE("a stop that rdmad requested is over when PID 1 is done with it", "[verdict]")
+{
+    auto memory = of_asked();
+    memory.eviction = Eviction{port("a")};
+    const Situation situation = {.unit = down(),
+                                 .groups = {satisfied()},
+                                 .now = 7,
+                                 .now_monotonic = now,
+                                 .is_stop_coming = GENERATE(true, false)};
+    CHECK(judge(memory, situation).memory.eviction.has_value() == situation.is_stop_coming);
 }
 
 TEST_CASE("what is of a later stage waits for a late start to start anew", "[verdict]")
