@@ -129,10 +129,14 @@ public:
         begin_if_free();
     }
 
-    /// Returns the number of the job that start() is to have.
+    /// Returns the number of the job that start() is to have, or stop().
     uint32_t start_job()
     {
         return unit.start_job != 0 ? unit.start_job : new_job();
+    }
+    uint32_t stop_job()
+    {
+        return stop_job_ != 0 ? stop_job_ : new_job();
     }
     uint32_t new_job()
     {
@@ -293,6 +297,7 @@ public:
         std::function<void(const std::string&)> on_anchor_job;
         std::function<void()> on_order; ///< of a start, by rdmad
         std::function<void()> on_order_read;
+        std::function<void()> on_stop_order;
         std::function<void()> on_point; ///< at which rdmad may die
     };
 
@@ -345,8 +350,9 @@ public:
     }
     void stop(const std::string& /*unit*/, OnJob on_job) override
     {
+        callbacks_.on_stop_order();
         send([this, on_job] {
-            const auto job = pid1_.new_job();
+            const auto job = pid1_.stop_job();
             answer(on_job, job);
             pid1_.stop(job);
         });
@@ -584,10 +590,33 @@ public:
     {
         if (!pid1_.unit.state.is_up() && pid1_.unit.start_job == 0)
             return false;
-        wanted_ = is_stop_clear() && unread_orders_ == 0 ? Wanted::no : Wanted::unknown;
+        // of a stop that rdmad has on record, it could not be told apart
+        const bool is_clear = is_stop_clear() && unread_orders_ == 0 && !record().memory.eviction;
+        wanted_ = is_clear ? Wanted::no : Wanted::unknown;
         pid1_.stop(pid1_.new_job());
         // if the device went before it, whether that stopped the unit would be for nobody to say
         (void)pid1_.begin_stop();
+        return true;
+    }
+    /// The unit is to let go of a device, which is to be removed.
+    template <size_t N>
+    bool prepare()
+    {
+        const auto index = slots_.at(N).index;
+        if (!is_alive() || prepared_ || !inventory_->devices().contains(index))
+            return false;
+        prepared_ = index;
+        is_draining_ = true;
+        stops_.clear();
+        as_rdmad([&] { judge_anew(index); });
+        return true;
+    }
+    bool resume()
+    {
+        if (!prepared_)
+            return false;
+        is_draining_ = false;
+        as_rdmad([this, index = *std::exchange(prepared_, std::nullopt)] { judge_anew(index); });
         return true;
     }
     bool finish()
@@ -669,6 +698,8 @@ public:
         if (!is_alive())
             return false;
         supervisor_.reset();
+        // who asked for a preparation has lost the connection; the device stays prepared
+        is_draining_ = false;
         // what it asked for is done before the next one asks: what is on its way nobody could know
         while (run_first(bus_to_pid1_)) {
         }
@@ -690,7 +721,10 @@ public:
     template <size_t N>
     bool die_at()
     {
-        return is_alive() && std::exchange(dies_at_, N) == 0;
+        if (!is_alive())
+            return false;
+        dies_at_ = N;
+        return true;
     }
     bool restart()
     {
@@ -705,6 +739,10 @@ public:
         dies_at_ = 0;
         if (!is_alive())
             begin();
+        drain();
+        if (is_draining_)
+            complain("is never drained");
+        (void)resume();
         for (int looks = 0; looks < 4; looks++) {
             drain();
             clock_ += 10 * second;
@@ -751,12 +789,40 @@ private:
             return;
         try {
             act();
+            advance();
         } catch (const Death&) {
             (void)die();
             return;
         }
         for (const auto& [index, device] : inventory_->devices())
             known_.insert(index);
+    }
+
+    /// As the preparation does after each report.
+    void advance()
+    {
+        if (!is_draining_)
+            return;
+        is_draining_ = inventory_->devices().contains(*prepared_);
+        if (!is_draining_)
+            return;
+        const auto drained = supervisor_->drain(*prepared_, stops_);
+        is_draining_ = !drained.left.empty() && drained.problem.empty();
+        const bool is_down = !pid1_.unit.state.is_up() && pid1_.unit.start_job == 0;
+        // with another port it may run; one without its node PID 1 is about to stop
+        const bool is_bound =
+            require_ == config::Require::all && !supervisor_->units_of(*prepared_).empty();
+        if (drained.left.empty() && bus_to_rdmad_.empty() && !is_down && is_bound)
+            complain("runs with what counts as drained");
+    }
+    [[nodiscard]] Obstacle obstacle_of(uint32_t index) const
+    {
+        return index == prepared_ ? Obstacle{"is prepared"} : Obstacle();
+    }
+    void judge_anew(uint32_t index)
+    {
+        supervisor_->on_obstacle(index);
+        supervisor_->settle();
     }
 
     // -- devices
@@ -828,10 +894,11 @@ private:
         supervisor_.emplace(
             *inventory_, *bindings_, config::Facts(),
             Supervisor::Paths{run_.path("units"), run_.path("bound")},
-            Supervisor::Events{.on_unit = [](const auto&, const auto&) {},
-                               .obstacle = [](auto, const auto&) { return Obstacle(); },
-                               .is_removing = [](uint32_t) { return false; },
-                               .on_work = [] {}},
+            Supervisor::Events{
+                .on_unit = [](const auto&, const auto&) {},
+                .obstacle = [this](uint32_t index, const auto&) { return obstacle_of(index); },
+                .is_removing = [](uint32_t) { return false; },
+                .on_work = [] {}},
             [this](clockid_t) { return clock_; });
         bus_ = std::make_unique<BusEnd>(
             pid1_, bus_to_pid1_, bus_to_rdmad_,
@@ -849,6 +916,7 @@ private:
                         unread_orders_--;
                         is_crossed_ = wanted_ != Wanted::yes;
                     },
+                .on_stop_order = [this] { on_stop_order(); },
                 .on_point =
                     [this] {
                         if (dies_at_ > 0 && --dies_at_ == 0)
@@ -873,6 +941,17 @@ private:
         const bool knows = known && known->inactive_exit == began_ && !known->is_up();
         if (wanted_ == Wanted::no && knows)
             complain("is started though an administrator stopped it");
+        if (require_ == config::Require::all && prepared_ &&
+            inventory_->devices().contains(*prepared_))
+            complain("is started though its port is to go");
+    }
+    void on_stop_order()
+    {
+        // PID 1 keeps no time of the stop of what was not active yet
+        const auto& unit = pid1_.unit.state;
+        if (wanted_ == Wanted::no && unit.active_state == "deactivating" &&
+            unit.active_exit < unit.inactive_exit)
+            wanted_ = Wanted::unknown;
     }
     void on_begin()
     {
@@ -933,6 +1012,8 @@ private:
                      supervisor_->units().at(unit_name).reason);
         if (wanted_ == Wanted::no && is_active)
             complain("runs though an administrator stopped it");
+        if (record().memory.eviction)
+            complain("is to be stopped for ever");
         if (is_active && is_rdmads_ && !is_satisfied())
             complain("was started by rdmad and runs without its ports");
         std::set<uint32_t> there;
@@ -987,6 +1068,9 @@ private:
     int unheard_ = 0;           ///< removals that PID 1 has not heard of
     bool began_behind_ = false; ///< the run, before PID 1 or rdmad was done with one
     size_t dies_at_ = 0;        ///< so many points from now; 0: it does not
+    std::optional<uint32_t> prepared_ = {}; ///< index of the device that is to be removed
+    bool is_draining_ = false;              ///< somebody waits until it can be
+    std::map<std::string, int> stops_;
     std::string wrong_;
 };
 
@@ -1028,6 +1112,9 @@ constexpr std::array alphabet = {
     Letter{"restart", &World::restart},
     Letter{"blink-0", &World::blink<0>},
     Letter{"blink-1", &World::blink<1>},
+    Letter{"prepare-0", &World::prepare<0>},
+    Letter{"prepare-1", &World::prepare<1>},
+    Letter{"resume", &World::resume},
 };
 using Word = std::vector<size_t>;
 
@@ -1126,6 +1213,8 @@ TEST_CASE("what went wrong once goes well", "[supervisor][words]")
         Case{Require::any, "plug-1 udev overrun unplug-1 plug-1"},
         Case{Require::all, "plug-1 die udev restart pid1-bus pid1-bus unplug-1 plug-1 rdmad-bus "
                            "rdmad-bus"},
+        // a stop that PID 1 has yet to read, and so the start before it
+        Case{Require::any, "plug-1 udev overrun prepare-1 resume"},
         // a start of rdmad's waits behind the stop of an administrator's run
         Case{Require::all, "plug-0 udev plug-1 start rdmad-bus unplug-0 udev rdmad-bus pid1-bus"},
         // a port that came after the start was asked for kept no unit up
