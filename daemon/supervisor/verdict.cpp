@@ -153,7 +153,9 @@ void note_up(Memory& memory, const Situation& situation)
     }
     memory.was_up = true;
     memory.is_wanted = true;
-    memory.began = unit.inactive_exit;
+    // whether that run began after a stop that is under way, a later report tells
+    if (!memory.eviction || !situation.is_stop_coming)
+        memory.began = unit.inactive_exit;
     memory.stop.reset();
     if (!unit.file_state.empty())
         memory.file_state = unit.file_state;
@@ -311,12 +313,15 @@ std::optional<Member> overtaken_by(const Memory& memory, const Situation& situat
     return std::find_if(broken->lost.begin(), broken->lost.end(), was_used)->member;
 }
 
-/// Returns true if PID 1 stops the unit when it hears of what went.
+/// Returns false if PID 1 keeps the unit when it hears of what went.
 bool may_end(const std::vector<Group>& groups)
 {
-    return std::any_of(groups.begin(), groups.end(), [](const Group& group) {
-        return !group.lost.empty() && (group.require == Require::all || !group.has_tied);
-    });
+    const auto has_lost = [](const Group& group) { return !group.lost.empty(); };
+    // what went before an administrator started the unit is on record no more
+    return std::none_of(groups.begin(), groups.end(), has_lost) ||
+           std::any_of(groups.begin(), groups.end(), [&](const Group& group) {
+               return has_lost(group) && (group.require == Require::all || !group.has_tied);
+           });
 }
 
 /// Judges a unit that is up. One that is to stop for a port that went before it was tied stays so
@@ -425,7 +430,11 @@ Verdict judge(Memory memory, const Situation& situation)
     }
     note_down(memory, situation);
     memory.is_known = true;
-    return judge_down(std::move(memory), situation);
+    auto verdict = judge_down(std::move(memory), situation);
+    // a start takes back a stop that is under way
+    if (verdict.action == Action::start)
+        verdict.memory.eviction.reset();
+    return verdict;
 }
 
 std::vector<Member> members_after(const std::vector<Member>& before, bool was_up,

@@ -2069,11 +2069,11 @@ TEST_CASE("a start that rdmad takes back is over when PID 1 is done with it", "[
     SECTION("it does not, and what is told of that comes one after the other")
     {
         bench.pid1.answer_starts(17U);
-        for (const auto& [job, result] : {std::pair(17, "canceled"), {18, "done"}}) {
+        for (const auto& [job, result] : {std::pair(17U, "canceled"), {18U, "done"}}) {
             bench.pid1.refreshed.clear();
             bench.supervisor->on_job("a.service", job, result);
             CHECK(bench.pid1.refreshed.contains("a.service") ==
-                  (job == 17 || bench.pid1.answers_stops));
+                  (job == 17U || bench.pid1.answers_stops));
         }
         bench.pid1.changed = {"a.service"};
         bench.supervisor->on_obstacle(opa);
@@ -2126,9 +2126,31 @@ TEST_CASE("a unit that cannot be stopped, or comes back at once, is told", "[sup
             bench.tell("a.service", running(since));
         }
         const auto drained = bench.supervisor->drain(opa, asked);
+        CHECK(bench.pid1.take().empty());
         CHECK(drained.problem == "it is started again and again");
         CHECK(drained.left == List{"a.service"});
     }
+}
+
+TEST_CASE("a unit that comes back at once has been stopped, however PID 1 tells of that",
+          "[supervisor]")
+{
+    Bench bench;
+    bench.run_with_opa();
+    std::map<std::string, int> asked;
+    CHECK(bench.supervisor->drain(opa, asked).problem.empty());
+    bench.supervisor->on_job("a.service", 18, "done");
+    // it changes once more before rdmad has judged it
+    bench.pid1.changed = {"a.service"};
+    auto again = running(1500);
+    again.active_exit = 1460;
+    bench.tell("a.service", again);
+    bench.pid1.changed.clear();
+    bench.tell("a.service", again);
+    CHECK_FALSE(bench.record("a.service").memory.eviction.has_value());
+    bench.pid1.take();
+    CHECK(bench.supervisor->drain(opa, asked).left == List{"a.service"});
+    CHECK(bench.pid1.take() == List{"stop a.service"});
 }
 
 TEST_CASE("what an earlier stop came to says nothing of the next", "[supervisor]")

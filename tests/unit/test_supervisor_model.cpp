@@ -663,6 +663,19 @@ public:
         });
         return true;
     }
+    /// All that PID 1 has told, before it does anything about it.
+    bool read_rdmad_bus_at_once()
+    {
+        if (!is_alive() || bus_to_rdmad_.empty())
+            return false;
+        (void)happen(&World::read_rdmad_udev);
+        as_rdmad([this] {
+            while (run_first(bus_to_rdmad_)) {
+            }
+            supervisor_->settle();
+        });
+        return true;
+    }
     /// Events were lost; what udev has now is read.
     bool overrun()
     {
@@ -1115,6 +1128,7 @@ constexpr std::array alphabet = {
     Letter{"prepare-0", &World::prepare<0>},
     Letter{"prepare-1", &World::prepare<1>},
     Letter{"resume", &World::resume},
+    Letter{"rdmad-bus-at-once", &World::read_rdmad_bus_at_once},
 };
 using Word = std::vector<size_t>;
 

@@ -791,9 +791,8 @@ TEST_CASE("a start is over when the unit is up, unless PID 1 may be about to sto
                                             .now = 7,
                                             .now_monotonic = now,
                                             .is_behind = is_behind});
-    const bool may_stop = unit.has_job && is_behind;
-    CHECK(verdict.memory.is_asked == may_stop);
-    CHECK(verdict.is_coming == may_stop);
+    CHECK(verdict.memory.is_asked == (unit.has_job && is_behind));
+    CHECK(verdict.is_coming == is_behind);
 }
 
 TEST_CASE("what is of a later stage waits for what may have to stop first", "[verdict]")
@@ -815,7 +814,7 @@ TEST_CASE("what is of a later stage waits for what may have to stop first", "[ve
     CHECK_FALSE(is_coming(group));
     group.has_tied = false;
     CHECK(is_coming(group) == is_behind);
-    CHECK_FALSE(is_coming(satisfied()));
+    CHECK(is_coming(satisfied()) == is_behind);
 }
 
 TEST_CASE("whatever else is in the way, the end of what went is asked for", "[verdict]")
@@ -844,6 +843,19 @@ TEST_CASE("a stop that rdmad requested is over when PID 1 is done with it", "[ve
                                  .now_monotonic = now,
                                  .is_stop_coming = GENERATE(true, false)};
     CHECK(judge(memory, situation).memory.eviction.has_value() == situation.is_stop_coming);
+}
+
+TEST_CASE("a start takes back a stop that is under way", "[verdict]")
+{
+    auto memory = of_unplugged();
+    memory.eviction = Eviction{port("a")};
+    const auto verdict = judge(memory, {.unit = down(),
+                                        .groups = {satisfied()},
+                                        .now = 7,
+                                        .now_monotonic = now,
+                                        .is_stop_coming = true});
+    CHECK(verdict.action == Action::start);
+    CHECK_FALSE(verdict.memory.eviction.has_value());
 }
 
 TEST_CASE("what is of a later stage waits for a late start to start anew", "[verdict]")
@@ -1101,7 +1113,7 @@ TEST_CASE("a unit is to stop for a port until it is down, and nobody starts it",
     CHECK_FALSE(look(memory, unit, {satisfied()}).memory.eviction.has_value());
     unit.has_job = true;
     CHECK(look(memory, unit, {satisfied()}).memory.eviction.has_value());
-    CHECK(look(memory, down("deactivating"), {satisfied()}).memory.eviction.has_value());
+    CHECK(look(memory, down("deactivating"), {bereft(ended)}).memory.eviction.has_value());
 }
 
 TEST_CASE("a systemd that knows of no run is a new one, unless the port went", "[verdict]")
