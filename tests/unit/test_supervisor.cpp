@@ -170,6 +170,13 @@ struct Bench {
         unplug_early(index, time);
         end_anchors(index);
     }
+    void rename_opa(const std::string& from, const std::string& to)
+    {
+        must(client.rename(opa, to));
+        sys.rename("class/infiniband/" + from, "class/infiniband/" + to);
+        must(inventory->refresh(opa));
+        supervisor->settle();
+    }
     void tell(const std::string& unit, const UnitState& state)
     {
         supervisor->on_unit(unit, state);
@@ -224,6 +231,16 @@ struct Bench {
         plug(opa);
         finish_all();
         tell("a.service", running());
+    }
+    /// a.service and b.service run with the port of opa.
+    void run_two_with_opa()
+    {
+        bind(opa_match, "Unit=a.service b.service");
+        plug(opa);
+        finish_all();
+        for (const auto* unit : {"a.service", "b.service"})
+            tell(unit, running());
+        pid1.take();
     }
     /// However often it looks, rdmad waits for a stop of a.service, which PID 1 reports like that.
     void expect_behind(const UnitState& unit)
@@ -1043,11 +1060,7 @@ TEST_CASE("a node that is made anew stopped all its units, whichever is tied aga
           "[supervisor]")
 {
     Bench bench;
-    bench.bind(opa_match, "Unit=a.service b.service");
-    bench.plug(opa);
-    bench.finish_all();
-    for (const auto* unit : {"a.service", "b.service"})
-        bench.tell(unit, running());
+    bench.run_two_with_opa();
     bench.note_removal(opa, 1000);
     // rdmad is away, or events are lost, or all are read
     const int how = GENERATE(0, 1, 2);
@@ -1510,10 +1523,7 @@ TEST_CASE("the unit of an old name is stopped when its device is renamed", "[sup
     bench.finish("rdmad-a\\x40opa.service:1.500:uverbs1.slice");
     bench.tell("a@opa.service", running());
     bench.pid1.take();
-    must(bench.client.rename(opa, "fabric"));
-    bench.sys.rename("class/infiniband/opa", "class/infiniband/fabric");
-    must(bench.inventory->refresh(opa));
-    bench.supervisor->settle();
+    bench.rename_opa("opa", "fabric");
     CHECK(bench.pid1.take() ==
           List{"stop a@opa.service", "anchor rdmad-a\\x40fabric.service:1.500:uverbs1.slice",
                "drop rdmad-a\\x40opa.service:1.500:uverbs1.slice", "unwatch a@opa.service"});
@@ -1532,14 +1542,8 @@ TEST_CASE("the unit of a device that gets its old name back starts again", "[sup
     bench.tell("a@opa.service", running());
     if (stopped == Stopped::before)
         bench.tell("a@opa.service", down(900));
-    const auto rename = [&](const std::string& from, const std::string& to) {
-        must(bench.client.rename(opa, to));
-        bench.sys.rename("class/infiniband/" + from, "class/infiniband/" + to);
-        must(bench.inventory->refresh(opa));
-        bench.supervisor->settle();
-    };
-    rename("opa", "fabric");
-    rename("fabric", "opa");
+    bench.rename_opa("opa", "fabric");
+    bench.rename_opa("fabric", "opa");
     bench.finish("rdmad-a\\x40opa.service:1.500:uverbs1.slice");
     bench.pid1.take();
     bench.tell("a@opa.service", down(stopped == Stopped::by_rdmad ? bench.now : bench.now - 1));
@@ -1880,12 +1884,7 @@ TEST_CASE("a later stage waits for what PID 1 has yet to stop", "[supervisor]")
 TEST_CASE("of units that are stopped together, PID 1 may stop one with the first", "[supervisor]")
 {
     Bench bench;
-    bench.bind(opa_match, "Unit=a.service b.service");
-    bench.plug(opa);
-    bench.finish_all();
-    for (const auto* unit : {"a.service", "b.service"})
-        bench.tell(unit, running());
-    bench.pid1.take();
+    bench.run_two_with_opa();
     bench.tick = 10;
     const auto first = bench.now + bench.tick;
     std::map<std::string, int> asked;
@@ -1909,10 +1908,7 @@ TEST_CASE("a unit that is stopped already is stopped by that, though its device 
     (void)bench.supervisor->drain(opa, asked);
     const auto ended = bench.now;
     bench.now += 100;
-    must(bench.client.rename(opa, "fabric"));
-    bench.sys.rename("class/infiniband/opa", "class/infiniband/fabric");
-    must(bench.inventory->refresh(opa));
-    bench.supervisor->settle();
+    bench.rename_opa("opa", "fabric");
     CHECK(bench.record("a@opa.service").memory.eviction->since == ended);
 }
 
@@ -2156,11 +2152,7 @@ TEST_CASE("a unit that comes back at once has been stopped, however PID 1 tells 
 TEST_CASE("what an earlier stop came to says nothing of the next", "[supervisor]")
 {
     Bench bench;
-    bench.bind(opa_match, "Unit=a.service b.service");
-    bench.plug(opa);
-    bench.finish_all();
-    bench.tell("a.service", running());
-    bench.tell("b.service", running());
+    bench.run_two_with_opa();
     std::map<std::string, int> asked;
     bench.pid1.stop_job = fail(EPERM, "it may not");
     CHECK(bench.supervisor->drain(opa, asked).problem.empty());
