@@ -493,7 +493,8 @@ void Supervisor::evict(const std::string& name, BoundUnit& unit, const Member& f
     record.memory.eviction = eviction_at(*unit.state, from, time);
     remember(name, unit, std::move(record));
     unit.stop_problem.clear();
-    unit.stop.is_sent = true;
+    // an earlier one has nothing to say of this
+    unit.stop = {.is_sent = true};
     manager_->stop(name, [this, name](const Result<uint32_t>& job) {
         const auto found = units_.find(name);
         if (found == units_.end())

@@ -145,16 +145,17 @@ Stop stop_of(const Memory& memory, const Situation& situation, bool has_run)
 void note_up(Memory& memory, const Situation& situation)
 {
     const auto& unit = situation.unit;
-    // a run that began after the stop: but PID 1 may restart a service by itself before it
-    if (memory.began != unit.inactive_exit && !situation.is_stop_coming) {
+    // whether a run began after a stop that is under way, a later report tells: PID 1 may restart
+    // a service by itself before it
+    const bool is_undecided = memory.eviction && situation.is_stop_coming;
+    if (memory.began != unit.inactive_exit && !is_undecided) {
         memory.eviction.reset();
         // whoever started it again before rdmad saw it stop, it was not rdmad
         memory.is_asked = memory.is_asked && !memory.was_up;
     }
     memory.was_up = true;
     memory.is_wanted = true;
-    // whether that run began after a stop that is under way, a later report tells
-    if (!memory.eviction || !situation.is_stop_coming)
+    if (!is_undecided)
         memory.began = unit.inactive_exit;
     memory.stop.reset();
     if (!unit.file_state.empty())

@@ -2149,6 +2149,31 @@ TEST_CASE("a unit that comes back at once has been stopped, however PID 1 tells 
     CHECK(bench.pid1.take() == List{"stop a.service"});
 }
 
+TEST_CASE("what a stop that was taken back came to says nothing of the next", "[supervisor]")
+{
+    Bench bench;
+    bench.bind(opa_match, "Unit=a.service");
+    bench.plug(opa);
+    bench.finish_all();
+    // somebody starts it
+    auto unit = never_ran();
+    unit.has_job = true;
+    bench.tell("a.service", unit);
+    std::map<std::string, int> asked;
+    (void)bench.supervisor->drain(opa, asked);
+    // that is over, and nothing is in the way of a start
+    bench.tell("a.service", never_ran());
+    bench.pid1.answers_stops = false;
+    asked.clear();
+    (void)bench.supervisor->drain(opa, asked);
+    auto orders = bench.pid1.take();
+    std::erase_if(orders, [](const auto& order) { return order.starts_with("anchor "); });
+    CHECK(orders == List{"stop a.service", "start a.service", "stop a.service"});
+    bench.supervisor->on_job("a.service", 18, "canceled");
+    CHECK(bench.supervisor->drain(opa, asked).problem.empty());
+    CHECK(bench.record("a.service").memory.eviction.has_value());
+}
+
 TEST_CASE("what an earlier stop came to says nothing of the next", "[supervisor]")
 {
     Bench bench;

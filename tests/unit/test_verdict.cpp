@@ -747,6 +747,21 @@ TEST_CASE("a unit that is started again before rdmad saw it stop is no late star
     CHECK_FALSE(again.memory.eviction.has_value());
 }
 
+TEST_CASE("a run that somebody else began is none that rdmad asked for, whatever is to come",
+          "[verdict]")
+{
+    auto memory = of_running();
+    memory.is_asked = true;
+    const auto again = judge(memory, {.unit = running(310 * second),
+                                      .groups = {bereft(299 * second)},
+                                      .now = 7,
+                                      .now_monotonic = now,
+                                      .is_stop_coming = GENERATE(true, false)});
+    CHECK(again.action == Action::none);
+    CHECK_FALSE(again.memory.is_asked);
+    CHECK(again.memory.began == 310 * second);
+}
+
 TEST_CASE("a service that PID 1 restarts before it stops it is the one that is to stop",
           "[verdict]")
 {
