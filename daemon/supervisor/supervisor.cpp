@@ -293,9 +293,6 @@ void Supervisor::forget_asked(BoundUnit& unit)
     unit.coming_result.clear();
     unit.job_result.clear();
     const auto before = unit.record;
-    // a stop that did not get there
-    if (unit.state && unit.state->is_up() && !unit.state->has_job)
-        unit.record.memory.eviction.reset();
     // a run that nobody saw was the one: its port may have gone before PID 1 came to start it
     auto& memory = unit.record.memory;
     if (unit.state && !unit.state->is_up() && !ran_unseen(memory, *unit.state))
@@ -392,10 +389,7 @@ void Supervisor::stop_misnamed(const std::set<std::string>& names)
                 eviction_at(found->second.state.value_or(systemd::UnitState()),
                             record.members.empty() ? Member() : record.members.front(), time);
         remember(name, found->second, std::move(record));
-        manager_->stop(name, [this, name](const Result<uint32_t>& job) {
-            if (!job)
-                on_no_stop(name, job.error());
-        });
+        request_stop(name, found->second);
     }
 }
 
@@ -492,17 +486,20 @@ void Supervisor::evict(const std::string& name, BoundUnit& unit, const Member& f
     auto record = unit.record;
     record.memory.eviction = eviction_at(*unit.state, from, time);
     remember(name, unit, std::move(record));
+    request_stop(name, unit);
+}
+
+/// Requests a stop, which has to be on record by then.
+void Supervisor::request_stop(const std::string& name, BoundUnit& unit)
+{
     unit.stop_problem.clear();
     // an earlier one has nothing to say of this
     unit.stop = {.is_sent = true};
     manager_->stop(name, [this, name](const Result<uint32_t>& job) {
         const auto found = units_.find(name);
-        if (found == units_.end())
-            return;
-        found->second.stop.is_sent = false;
-        if (job)
-            found->second.stop.number = *job;
-        else
+        if (found != units_.end())
+            found->second.stop = {.number = job ? std::optional(*job) : std::nullopt};
+        if (!job)
             on_no_stop(name, job.error());
     });
 }

@@ -162,6 +162,7 @@ private:
     void on_no_stop(const std::string& name, const Error& error);
     void spare(const std::string& name, BoundUnit& unit, const std::string& why);
     void evict(const std::string& name, BoundUnit& unit, const Member& from, uint64_t time);
+    void request_stop(const std::string& name, BoundUnit& unit);
     void stop_misnamed(const std::set<std::string>& names);
     void judge_unit(const std::string& name, BoundUnit& unit);
     [[nodiscard]] std::vector<Group> groups_of(const std::string& name,

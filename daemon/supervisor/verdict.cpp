@@ -148,11 +148,13 @@ void note_up(Memory& memory, const Situation& situation)
     // whether a run began after a stop that is under way, a later report tells: PID 1 may restart
     // a service by itself before it
     const bool is_undecided = memory.eviction && situation.is_stop_coming;
-    if (memory.began != unit.inactive_exit && !is_undecided) {
+    const bool is_new_run = memory.began != unit.inactive_exit && !is_undecided;
+    const bool is_spared = !unit.has_job && !is_undecided;
+    if (is_new_run || is_spared)
         memory.eviction.reset();
-        // whoever started it again before rdmad saw it stop, it was not rdmad
+    // whoever started it again before rdmad saw it stop, it was not rdmad
+    if (is_new_run)
         memory.is_asked = memory.is_asked && !memory.was_up;
-    }
     memory.was_up = true;
     memory.is_wanted = true;
     if (!is_undecided)

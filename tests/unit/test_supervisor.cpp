@@ -1554,6 +1554,24 @@ TEST_CASE("the unit of a device that gets its old name back starts again", "[sup
     CHECK(is_started == (stopped == Stopped::by_rdmad));
 }
 
+TEST_CASE("a unit that another file binds, too, starts again after the rename that stopped it",
+          "[supervisor]")
+{
+    Bench bench;
+    bench.bind("Device=opa fabric", "Unit=a@%d.service");
+    bench.bind("Device=opa fabric", "Unit=a@opa.service", "60-b.binding");
+    bench.plug(opa);
+    bench.finish_all();
+    bench.tell("a@opa.service", running());
+    bench.rename_opa("opa", "fabric");
+    bench.finish_all();
+    bench.pid1.take();
+    bench.tell("a@opa.service", running());
+    bench.tell("a@opa.service", down(bench.now));
+    CHECK(bench.reason("a@opa.service") == "is being started");
+    CHECK(bench.pid1.take() == List{"start a@opa.service"});
+}
+
 TEST_CASE("the unit of an old name is stopped when its device was renamed while rdmad was away",
           "[supervisor]")
 {

@@ -1245,6 +1245,9 @@ TEST_CASE("what went wrong once goes well", "[supervisor][words]")
         // rdmad starts anew while PID 1 has yet to hear of a removal
         Case{Require::any, "start quiet plug-1 udev rdmad-udev unplug-1 die restart pid1-bus "
                            "rdmad-bus pid1-bus pid1-bus plug-0"},
+        // a stop of what is being started is on record, and rdmad ends before it requests it
+        Case{Require::any, "plug-0 quiet stop quiet start rdmad-bus pid1-bus prepare-0 "
+                           "rdmad-bus-at-once die-at-1 pid1-bus rdmad-bus-at-once"},
         // rdmad starts anew while PID 1 has the stop of the unit in its queue
         Case{Require::all, "plug-0 plug-1 quiet unplug-0 die plug-0"},
         Case{Require::any, "plug-0 quiet plug-1 unplug-0 die"},

@@ -724,7 +724,11 @@ TEST_CASE("a unit that started as its port went stays wanted though PID 1 stops 
     for (int looks = 0; looks < 3; looks++) {
         const auto group = group_of(members);
         const bool was_up = verdict.memory.was_up;
-        verdict = look(verdict.memory, running(300 * second), {group});
+        verdict = judge(verdict.memory, {.unit = running(300 * second),
+                                         .groups = {group},
+                                         .now = 7,
+                                         .now_monotonic = now,
+                                         .is_stop_coming = stops > 0});
         stops += verdict.action == Action::stop;
         members = members_after(members, was_up, verdict, {.groups = {group}});
     }
@@ -852,12 +856,16 @@ TEST_CASE("a stop that rdmad requested is over when PID 1 is done with it", "[ve
 {
     auto memory = of_asked();
     memory.eviction = Eviction{port("a")};
-    const Situation situation = {.unit = down(),
-                                 .groups = {satisfied()},
-                                 .now = 7,
-                                 .now_monotonic = now,
-                                 .is_stop_coming = GENERATE(true, false)};
+    Situation situation = {.unit = GENERATE(down(), running()),
+                           .groups = {satisfied()},
+                           .now = 7,
+                           .now_monotonic = now,
+                           .is_stop_coming = GENERATE(true, false)};
     CHECK(judge(memory, situation).memory.eviction.has_value() == situation.is_stop_coming);
+    // it may be the one that an earlier rdmad requested
+    memory.began = situation.unit.inactive_exit;
+    situation.unit.has_job = true;
+    CHECK(judge(memory, situation).memory.eviction.has_value());
 }
 
 TEST_CASE("a start takes back a stop that is under way", "[verdict]")
