@@ -95,7 +95,7 @@ void Supervisor::claim(uint32_t index, std::vector<Claim> claims, bool is_rename
             continue;
         departures_.see(member.node_id(), clock_(CLOCK_MONOTONIC));
         // an earlier rdmad may have tied the unit to it, and ended before it recorded that
-        if (!anchors_.is_known() || !found->second.state)
+        if (!anchors_.is_known())
             add_unused(unit, found->second, member);
         // before what came after it is tied
         note_departures(unit, found->second);
