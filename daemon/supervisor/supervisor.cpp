@@ -293,6 +293,9 @@ void Supervisor::forget_asked(BoundUnit& unit)
     unit.coming_result.clear();
     unit.job_result.clear();
     const auto before = unit.record;
+    // a stop that did not get there: whatever is reported next, it was not that
+    if (unit.state && unit.state->is_up() && !unit.state->has_job)
+        unit.record.memory.eviction.reset();
     // a run that nobody saw was the one: its port may have gone before PID 1 came to start it
     auto& memory = unit.record.memory;
     if (unit.state && !unit.state->is_up() && !ran_unseen(memory, *unit.state))
@@ -384,8 +387,10 @@ void Supervisor::stop_misnamed(const std::set<std::string>& names)
         if (found == units_.end() || !std::exchange(found->second.is_misnamed, false))
             continue;
         auto record = found->second.record;
-        if (record.memory.was_up && !record.memory.eviction)
-            record.memory.eviction =
+        auto& memory = record.memory;
+        // or its start was requested, and may have begun
+        if ((memory.was_up || memory.is_asked) && !memory.eviction)
+            memory.eviction =
                 eviction_at(found->second.state.value_or(systemd::UnitState()),
                             record.members.empty() ? Member() : record.members.front(), time);
         remember(name, found->second, std::move(record));

@@ -1572,6 +1572,33 @@ TEST_CASE("a unit that another file binds, too, starts again after the rename th
     CHECK(bench.pid1.take() == List{"start a@opa.service"});
 }
 
+TEST_CASE("a unit whose device was renamed while it was started starts again", "[supervisor]")
+{
+    Bench bench;
+    bench.bind("Device=opa fabric", "Unit=a@%d.service");
+    const bool is_bound_on = GENERATE(true, false);
+    if (is_bound_on)
+        bench.bind("Device=opa fabric", "Unit=a@opa.service", "60-b.binding");
+    bench.plug(opa);
+    bench.finish_all();
+    bench.tell("a@opa.service", never_ran());
+    bench.rename_opa("opa", "fabric");
+    bench.finish_all();
+    auto unit = never_ran();
+    if (is_bound_on) {
+        bench.supervisor->on_job("a@opa.service", 17, "canceled");
+        bench.supervisor->on_job("a@opa.service", 18, "done");
+    } else {
+        // it had begun
+        unit = down(bench.now);
+        unit.inactive_exit = bench.now - 100;
+        bench.rename_opa("fabric", "opa");
+        bench.finish_all();
+    }
+    bench.tell("a@opa.service", unit);
+    CHECK(bench.reason("a@opa.service") == "is being started");
+}
+
 TEST_CASE("the unit of an old name is stopped when its device was renamed while rdmad was away",
           "[supervisor]")
 {
@@ -1928,6 +1955,24 @@ TEST_CASE("a unit that is stopped already is stopped by that, though its device 
     bench.now += 100;
     bench.rename_opa("opa", "fabric");
     CHECK(bench.record("a@opa.service").memory.eviction->since == ended);
+}
+
+TEST_CASE("a stop that an earlier rdmad did not come to request is none of rdmad's", "[supervisor]")
+{
+    Bench bench;
+    bench.run_with_opa();
+    std::map<std::string, int> asked;
+    bench.pid1.answers_stops = false;
+    (void)bench.supervisor->drain(opa, asked);
+    REQUIRE(bench.record("a.service").memory.eviction.has_value());
+    bench.pid1.existing = {{opa_anchor, AnchorState::up}};
+    bench.restart({Bench::event("", opa)});
+    // another report is on its way
+    bench.pid1.changed = {"a.service"};
+    bench.tell("a.service", running());
+    bench.pid1.changed.clear();
+    bench.tell("a.service", down(bench.now + 100));
+    CHECK(bench.record("a.service").memory.stop->cause == Stop::Cause::other);
 }
 
 TEST_CASE("what PID 1 is stopping is not asked for again and again", "[supervisor]")
