@@ -67,7 +67,7 @@ struct Device {
 struct BoundPort {
     std::string device = {};
     uint32_t index = 0;
-    uint32_t port = 0; ///< 0: the whole device
+    uint32_t port = 0;
     std::optional<std::string> guid = {};
     std::string node_guid = {};
     std::optional<std::string> node = {};

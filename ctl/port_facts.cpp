@@ -35,8 +35,6 @@ std::vector<std::string> matches_of(const config::Match& match, const std::vecto
     std::vector<std::string> names;
     for (const auto& device : devices) {
         const auto facts = facts_of(device, host);
-        if (device.ports.empty() && match.why_not(facts).empty())
-            names.push_back(device.name);
         for (const auto& port : device.ports)
             if (match.why_not(facts_of(port, facts)).empty())
                 names.push_back(port_name(device.name, port.number));

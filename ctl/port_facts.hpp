@@ -6,8 +6,8 @@
 
 namespace rdmad::ctl {
 
-/// Returns the ports, or devices without any, for which a [Match] section of a .binding file holds:
-/// "mlx5_0/1". host: what is so of all of them. Pure.
+/// Returns the ports for which a [Match] section of a .binding file holds: "mlx5_0/1". As in rdmad,
+/// a device without ports is never among them. host: what is so of all of them. Pure.
 [[nodiscard]] std::vector<std::string> matches_of(const config::Match& match,
                                                   const std::vector<Device>& devices,
                                                   const config::Facts& host);
