@@ -1,5 +1,7 @@
 # SPDX-License-Identifier: LGPL-2.1-or-later
 """Two ports with one GUID: cloned firmware, or a device split in two."""
+import re
+
 from lab import lab, NODES, on
 
 A = '0002c90300000a01'
@@ -35,14 +37,14 @@ def the_lowest_index_keeps_the_links_and_the_journal_says_who_lost(suite):
             l.node_events()
             l.expect('links after a trigger', l.port_links(), first)
         journal = l.journal()
-        owner = l.nodes_of('first')[1, 'umad'].rpartition('/')[2]
-        for device in ('second', 'third'):
-            umad = l.nodes_of(device)[1, 'umad'].rpartition('/')[2]
-            # udev may handle the third before the first: then it loses to the second before
-            lines = [line for line in journal.splitlines() if f'{umad} of RDMA device' in line and f'by-port-guid/{A}/umad: {owner} of' in line]
-            l.expect(f'lines in the journal that {umad} lost to {owner}', len(lines), 1)
+        umads = [l.nodes_of(device)[1, 'umad'].rpartition('/')[2] for device in ('first', 'second', 'third')]
+        for place, umad in enumerate(umads[1:], 1):
+            winners = re.findall(rf'\b{umad} of RDMA device .*/by-port-guid/{A}/umad: (\S+) of', journal)
+            l.expect(f'lines in the journal that {umad} lost', len(winners), 1)
+            # to the second, if udev handles the third before the first
+            l.expect_true(f'{umad} lost to a lower index', winners[0] in umads[:place], winners)
             l.expect(f'the alias by GUID of {umad}', A in l.properties(f'/dev/infiniband/{umad}').get('SYSTEMD_ALIAS', ''), False)
-        return [f'journal: {lines[0]}']
+        return [f'journal: {umad} lost to {winners[0]}']
 
 
 @on('trixie')
