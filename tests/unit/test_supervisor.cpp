@@ -1580,6 +1580,29 @@ TEST_CASE("a unit that another file binds, too, starts again after the rename th
     CHECK(bench.pid1.take() == List{"start a@opa.service"});
 }
 
+TEST_CASE("a stop that an earlier rdmad requested counts if it got there", "[supervisor]")
+{
+    Bench bench;
+    bench.bind("Device=opa fabric", "Unit=a@%d.service");
+    bench.bind("Device=opa fabric", "Unit=a@opa.service", "60-b.binding");
+    bench.plug(opa);
+    bench.finish_all();
+    bench.tell("a@opa.service", running());
+    bench.rename_opa("opa", "fabric");
+    REQUIRE(bench.record("a@opa.service").memory.eviction.has_value());
+    bench.restart({Bench::event("", opa)});
+    bench.finish_all();
+    bench.pid1.take();
+
+    auto unit = running();
+    unit.has_job = GENERATE(true, false);
+    bench.tell("a@opa.service", unit);
+    CHECK(bench.record("a@opa.service").memory.eviction.has_value() == unit.has_job);
+    bench.tell("a@opa.service", down(bench.now));
+    // otherwise somebody else stopped it
+    CHECK(bench.pid1.take() == (unit.has_job ? List{"start a@opa.service"} : List{}));
+}
+
 TEST_CASE("a unit that began as its device was renamed starts again with its old name",
           "[supervisor]")
 {
