@@ -863,7 +863,6 @@ TEST_CASE("a stop that rdmad requested is over when PID 1 is done with it", "[ve
                            .is_stop_coming = GENERATE(true, false)};
     CHECK(judge(memory, situation).memory.eviction.has_value() == situation.is_stop_coming);
     // it may be the one that an earlier rdmad requested
-    memory.began = situation.unit.inactive_exit;
     situation.unit.has_job = true;
     CHECK(judge(memory, situation).memory.eviction.has_value());
 }
@@ -883,9 +882,15 @@ TEST_CASE("a start takes back a stop that is under way", "[verdict]")
 
 TEST_CASE("what is of a later stage waits for a late start to start anew", "[verdict]")
 {
-    const auto late = look(of_asked(), running(300 * second), {restored(299 * second)});
+    Situation situation = {
+        .unit = running(300 * second), .groups = {restored(299 * second)}, .now_monotonic = now};
+    const auto late = judge(of_asked(), situation);
+    CHECK(late.action == Action::stop);
     CHECK(late.is_coming);
-    CHECK(look(late.memory, running(300 * second), {restored(299 * second)}).is_coming);
+    situation.is_stop_coming = true;
+    const auto later = judge(late.memory, situation);
+    CHECK(later.action == Action::none);
+    CHECK(later.is_coming);
 }
 
 TEST_CASE("a unit that somebody else starts without its port runs", "[verdict]")
@@ -1098,6 +1103,10 @@ TEST_CASE("a stop for one port is not laid to another that went", "[verdict]")
         look(memory, down(), {{.present = {port("a")}, .lost = {lost(other, ended)}}});
     CHECK(cause_of(verdict) == Stop::Cause::prepare);
     CHECK(cause_of(look(memory, down(), {bereft(ended)})) == Stop::Cause::unplug);
+    // of a file that another one has nothing to do with
+    const Group apart = {.present = {port("b", 2)}, .is_anchored = true};
+    CHECK(cause_of(look(memory, down(), {apart, bereft(ended)})) == Stop::Cause::unplug);
+    CHECK(cause_of(look(memory, down(), {apart})) == Stop::Cause::prepare);
 }
 
 TEST_CASE("what went down before rdmad requested a stop was stopped by somebody else", "[verdict]")
