@@ -1135,6 +1135,8 @@ TEST_CASE("PID 1 does not tell when a service that it restarts at once is stoppe
     // in the other modes it was, and began anew
     unit.inactive_exit = began + 2;
     CHECK(eviction_at(unit, port("a"), now) == Eviction{port("a"), now});
+    // nor of one of which nothing is known
+    CHECK(eviction_at({}, port("a"), now) == Eviction{port("a"), 0});
 }
 
 TEST_CASE("a unit is to stop for a port until it is down, and nobody starts it", "[verdict]")
