@@ -121,7 +121,8 @@ struct Verdict {
 /// Returns true if the unit's last run is one that was not seen.
 [[nodiscard]] bool ran_unseen(const Memory& memory, const systemd::UnitState& unit);
 
-/// Returns the record of a stop that is requested at that time of a unit seen up (CLOCK_MONOTONIC).
+/// Returns what to remember of a stop that is requested at that time (CLOCK_MONOTONIC). unit: its
+/// state as last seen, empty if nobody has reported it.
 [[nodiscard]] Eviction eviction_at(const systemd::UnitState& unit, const Member& from,
                                    uint64_t time);
 

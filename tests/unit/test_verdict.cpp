@@ -1103,7 +1103,7 @@ TEST_CASE("a stop for one port is not laid to another that went", "[verdict]")
         look(memory, down(), {{.present = {port("a")}, .lost = {lost(other, ended)}}});
     CHECK(cause_of(verdict) == Stop::Cause::prepare);
     CHECK(cause_of(look(memory, down(), {bereft(ended)})) == Stop::Cause::unplug);
-    // of a file that another one has nothing to do with
+    // lost to one of two files
     const Group apart = {.present = {port("b", 2)}, .is_anchored = true};
     CHECK(cause_of(look(memory, down(), {apart, bereft(ended)})) == Stop::Cause::unplug);
     CHECK(cause_of(look(memory, down(), {apart})) == Stop::Cause::prepare);
@@ -1135,7 +1135,7 @@ TEST_CASE("PID 1 does not tell when a service that it restarts at once is stoppe
     // in the other modes it was, and began anew
     unit.inactive_exit = began + 2;
     CHECK(eviction_at(unit, port("a"), now) == Eviction{port("a"), now});
-    // nor of one of which nothing is known
+    // nothing is known of this one
     CHECK(eviction_at({}, port("a"), now) == Eviction{port("a"), 0});
 }
 
