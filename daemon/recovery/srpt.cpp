@@ -58,7 +58,7 @@ public:
                                                                            : switch_on(target.id);
             !outcome)
             return outcome;
-        if (auto outcome = debts_.see(debt(target.id), sight(target)); !outcome)
+        if (auto outcome = debts_.see(debt(target.id), sight(target.id, target.device)); !outcome)
             return outcome;
         return debts_.cross_out(debt(target.id));
     }
@@ -98,18 +98,33 @@ private:
             return std::nullopt;
         }
         Configured target{.id = name, .name = "port", .address = name};
-        for (const auto& [index, device] : fabric.devices)
-            for (const auto& gid : device.first)
-                if (is_name_of(name, gid))
-                    target.device = index;
+        target.device = device_of(fabric, name);
         target.is_there = !enabled_groups(name).empty();
         target.is_up = target.device && target.is_there && !is_stale(target);
         // one that was made anew, or never seen, is taken to be as it should
         if (target.is_up)
-            (void)debts_.see(debt(name), sight(target));
+            (void)debts_.see(debt(name), sight(target.id, target.device));
         else if (!target.device && target.is_there && !has_seen(name))
             (void)debts_.see(debt(name), sight_without_device(fabric, name));
         return target;
+    }
+
+    /// Prefers the one that the directory was seen with: RoCE ports of the same MAC address have
+    /// the same GID, and a container may give its port ours.
+    [[nodiscard]] std::optional<uint32_t> device_of(const Fabric& fabric,
+                                                    const std::string& name) const
+    {
+        const auto seen = debts_.seen(debt(name));
+        std::optional<uint32_t> last;
+        for (const auto& [index, device] : fabric.devices) {
+            const auto is_its_port = [&](const IpAddress& gid) { return is_name_of(name, gid); };
+            if (std::none_of(device.first.begin(), device.first.end(), is_its_port))
+                continue;
+            last = index;
+            if (sight(name, index) == seen)
+                break;
+        }
+        return last;
     }
 
     [[nodiscard]] std::string inode_of(const std::string& name) const
@@ -117,10 +132,10 @@ private:
         return std::to_string(configfs::inode_of(root_ + "/" + name));
     }
 
-    /// Returns what identifies this directory in this appearance.
-    [[nodiscard]] std::string sight(const Configured& target) const
+    /// Returns what identifies this directory in this appearance of the device.
+    [[nodiscard]] std::string sight(const std::string& name, std::optional<uint32_t> device) const
     {
-        return inode_of(target.id) + " " + std::to_string(target.device.value_or(0));
+        return inode_of(name) + " " + std::to_string(device.value_or(0));
     }
 
     /// The directory was made for a device, which has gone (srpt_make_tport(), ib_srpt.c). Devices
@@ -147,7 +162,7 @@ private:
         const auto seen = debts_.seen(debt(target.id));
         const auto words = text::split(seen, ' ');
         if (words[1] != gone)
-            return seen != sight(target);
+            return seen != sight(target.id, target.device);
         const auto index = std::to_string(target.device.value_or(0));
         return std::find(words.begin() + 2, words.end(), index) == words.end();
     }

@@ -363,13 +363,13 @@ struct SrptBench {
     {
         configfs.file(std::string("target/srpt/") + port + "/" + port + "/enable", "1\n");
     }
-    /// The devices with these indexes, of which one has the port if its index is has_port.
-    std::string restore(const std::set<uint32_t>& devices, uint32_t has_port)
+    /// The devices with these indexes, of which those in have_port have the port's GID.
+    std::string restore(const std::set<uint32_t>& devices, const std::set<uint32_t>& have_port)
     {
         Fabric fabric;
         for (const auto index : devices)
             fabric.devices[index].first = {
-                ip(index == has_port ? "fe80::2:c903:0:a01" : "fe80::2:c903:0:b01")};
+                ip(have_port.contains(index) ? "fe80::2:c903:0:a01" : "fe80::2:c903:0:b01")};
         auto debts = must(Debts::open(run.path("recovery")));
         Keepers keepers;
         keepers.push_back(srpt_keeper(configfs.path(), debts));
@@ -387,44 +387,53 @@ TEST_CASE("an SRP port is made anew for the next appearance of its device", "[ke
     SrptBench bench;
     SECTION("if it was seen with the last one")
     {
-        CHECK(bench.restore({4}, 4) == "up");
-        CHECK(bench.restore({}, 4) == "waiting");
+        CHECK(bench.restore({4}, {4}) == "up");
+        CHECK(bench.restore({}, {4}) == "waiting");
     }
     SECTION("if it was first seen when that had gone")
     {
-        CHECK(bench.restore({}, 4) == "waiting");
+        CHECK(bench.restore({}, {4}) == "waiting");
     }
     SECTION("if it was first seen beside other devices")
     {
-        CHECK(bench.restore({3}, 4) == "waiting");
+        CHECK(bench.restore({3}, {4}) == "waiting");
     }
     // what a rebuild removes are directories, not plain files
-    CHECK(bench.restore({3, 5}, 5) == "failed");
+    CHECK(bench.restore({3, 5}, {5}) == "failed");
 }
 
 TEST_CASE("an SRP port that was seen with a device is of no other that is there", "[keepers]")
 {
     SrptBench bench;
-    CHECK(bench.restore({4}, 4) == "up");
+    CHECK(bench.restore({4}, {4}) == "up");
     // the next appearance, before it has its GID
-    CHECK(bench.restore({5}, 9) == "waiting");
-    CHECK(bench.restore({5}, 5) == "failed");
+    CHECK(bench.restore({5}, {9}) == "waiting");
+    CHECK(bench.restore({5}, {5}) == "failed");
 }
 
 TEST_CASE("an SRP port is left alone with the device that it was made for", "[keepers]")
 {
     SrptBench bench;
     // its device has another GID for a moment
-    CHECK(bench.restore({4}, 9) == "waiting");
-    CHECK(bench.restore({4}, 4) == "up");
-    CHECK(bench.restore({4}, 9) == "waiting");
-    CHECK(bench.restore({4}, 4) == "up");
+    CHECK(bench.restore({4}, {9}) == "waiting");
+    CHECK(bench.restore({4}, {4}) == "up");
+    CHECK(bench.restore({4}, {9}) == "waiting");
+    CHECK(bench.restore({4}, {4}) == "up");
     SECTION("also if it is a new one under the name of another")
     {
         bench.configfs.rename("target/srpt", "target/old");
         bench.make();
-        CHECK(bench.restore({5}, 5) == "up");
+        CHECK(bench.restore({5}, {5}) == "up");
     }
+}
+
+TEST_CASE("an SRP port is not that of another device with the same GID", "[keepers]")
+{
+    // as two RoCE ports of one MAC address, or one in a container
+    SrptBench bench;
+    CHECK(bench.restore({4}, {4}) == "up");
+    CHECK(bench.restore({3, 4, 5}, {3, 4, 5}) == "up");
+    CHECK(bench.restore({3, 5}, {3, 5}) == "failed");
 }
 
 TEST_CASE("a listener of the NFS server goes with its device, and returns", "[keepers]")
