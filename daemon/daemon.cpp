@@ -3,6 +3,7 @@
 
 #include "core/sysfs/rdma_device.hpp"
 #include "daemon/clock.hpp"
+#include "daemon/known_guids.hpp"
 #include "daemon/lifecycle/tell.hpp"
 #include "daemon/log.hpp"
 #include "daemon/recovery/tell.hpp"
@@ -77,6 +78,7 @@ Result<std::unique_ptr<Daemon>> Daemon::create(sd_event* event, const sysfs::Dir
         return tl::unexpected<Error>(std::move(outcome).error());
     for (const auto& problem : daemon->settings_.problems)
         log::warning(log::id::device_trouble, problem.message());
+    daemon->inventory_.remember(read_known_guids("/run/rdmad/units", "/run/rdmad/ready"));
     daemon->resync();
     daemon->reconcile();
     daemon->kernel_events_.listen_to_devlink();

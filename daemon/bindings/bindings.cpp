@@ -228,7 +228,7 @@ std::vector<Claim> claims_of(const std::vector<config::BindingFile>& files, cons
     std::vector<Claim> claims;
     for (const auto& file : files)
         for (size_t i = 0; i < facts.size(); i++)
-            if (matches(file, facts[i]))
+            if (!device.ports[i].is_foreign() && matches(file, facts[i]))
                 add_claims(claims, file, device, device.ports[i]);
     return claims;
 }

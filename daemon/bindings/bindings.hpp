@@ -51,7 +51,8 @@ struct Claim {
 };
 
 /// Returns what the files ask for of a device; host has the facts that are not of a device. Skips a
-/// port without the node that the file asks for until it has it.
+/// port without the node that the file asks for until it has it, and a foreign one: a container
+/// chose what it is called and which GUID it has.
 [[nodiscard]] std::vector<Claim> claims_of(const std::vector<config::BindingFile>& files,
                                            const Device& device, const config::Facts& host);
 

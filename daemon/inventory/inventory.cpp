@@ -38,18 +38,15 @@ Port port_of(const PortInfo& known, const sysfs::RdmaDevice& opened)
 
 /// Keeps the GUID of a port that has none at the moment, as it gets another one, or goes: what
 /// lives with it does so until that is known. And of one that somebody else's address names now.
-/// The first look takes what is there: what was tied before rdmad was started stays tied.
-void keep_identity(Port& port, const std::vector<Port>& before)
+void keep_identity(Port& port, const Port& known)
 {
-    const auto known = std::find_if(before.begin(), before.end(),
-                                    [&](const Port& other) { return other.number == port.number; });
-    if ((port.has_guid && !port.is_elsewhere()) || known == before.end() || !known->guid)
+    if (!known.guid || (port.has_guid && !port.is_elsewhere()))
         return;
-    port.guid = known->guid;
+    port.guid = known.guid;
     if (port.is_elsewhere() || !port.netdev.empty())
         return;
-    port.netdev = known->netdev;
-    port.netdev_index = known->netdev_index;
+    port.netdev = known.netdev;
+    port.netdev_index = known.netdev_index;
 }
 
 /// Returns nullptr if the device has no node of that name.
@@ -64,6 +61,14 @@ const NodeRef* node_of(const Device& device, std::string_view name)
         for (const auto* node : {&port.umad, &port.issm})
             if (is_it(*node))
                 return &**node;
+    return nullptr;
+}
+
+const Port* find_port(const Device& device, uint32_t number)
+{
+    for (const auto& port : device.ports)
+        if (port.number == number)
+            return &port;
     return nullptr;
 }
 
@@ -314,6 +319,7 @@ void Inventory::forget(uint32_t index)
     }
     if (auto device = devices_.extract(index))
         on_change_({DeviceChange::Kind::removed, device.mapped()});
+    known_before_.erase(index);
 }
 
 /// Lists outdated records: udev runs the helper for an event, and a MAC address may change without.
@@ -363,13 +369,16 @@ Result<std::optional<Device>> Inventory::look_at(uint32_t index)
     if (!snapshot || !*snapshot)
         return missing(snapshot);
     auto device = device_of(**snapshot);
-    if (const auto before = devices_.find(index); before != devices_.end()) {
-        // one that hangs on nothing has its driver's name with ib_uverbs only: it is the same
-        // without
-        if (device.driver.empty())
-            device.driver = before->second.driver;
-        for (auto& port : device.ports)
-            keep_identity(port, before->second.ports);
+    const auto before = devices_.find(index);
+    const bool is_known = before != devices_.end();
+    // one that hangs on nothing has its driver's name with ib_uverbs only: it is the same without
+    if (is_known && device.driver.empty())
+        device.driver = before->second.driver;
+    for (auto& port : device.ports) {
+        if (port.is_elsewhere() && !was_known(index, *port.guid))
+            port.guid.reset();
+        if (const auto* known = is_known ? find_port(before->second, port.number) : nullptr)
+            keep_identity(port, *known);
     }
     const auto nodes = nodes_.find(index);
     if (nodes == nodes_.end())
@@ -383,6 +392,13 @@ Result<std::optional<Device>> Inventory::look_at(uint32_t index)
         port.issm = find_node(nodes->second.issm, port.number);
     }
     return device;
+}
+
+/// Returns true if an earlier rdmad acted on a port of that GUID: nobody else chose it.
+bool Inventory::was_known(uint32_t index, uint64_t guid) const
+{
+    const auto known = known_before_.find(index);
+    return known != known_before_.end() && known->second.contains(guid);
 }
 
 /// Returns true if two dumps lack the device: the kernel describes it by its index until its

@@ -5,6 +5,7 @@
 #include "core/sysfs/directory.hpp"
 #include "daemon/inventory/model.hpp"
 #include "daemon/inventory/node_id.hpp"
+#include "daemon/known_guids.hpp"
 
 #include <functional>
 #include <map>
@@ -38,6 +39,13 @@ public:
     Inventory(nldev::Client& client, const sysfs::Directory& root, OnChange on_change)
         : client_(client), root_(root), on_change_(std::move(on_change))
     {
+    }
+
+    /// Takes the GUIDs that ports keep which the first look finds in another network namespace:
+    /// what was tied before rdmad was started stays tied.
+    void remember(KnownGuids known)
+    {
+        known_before_ = std::move(known);
     }
 
     void handle(const UdevEvent& event);
@@ -110,6 +118,7 @@ private:
     void compare_records(uint32_t index);
     [[nodiscard]] static bool is_outdated(const Record& record, const Device& device);
     [[nodiscard]] Result<std::optional<Device>> look_at(uint32_t index);
+    [[nodiscard]] bool was_known(uint32_t index, uint64_t guid) const;
     [[nodiscard]] bool is_leaving(uint32_t index);
 
     nldev::Client& client_;
@@ -121,6 +130,7 @@ private:
     std::set<uint32_t> doubtful_;           ///< a node of theirs has gone
     std::set<uint32_t> unanswered_;
     std::map<uint32_t, std::set<std::string>> outdated_;
+    KnownGuids known_before_; ///< to an earlier rdmad
     std::optional<Error> error_;
 };
 

@@ -28,7 +28,7 @@ struct Port {
     uint32_t number = 0;
     naming::LinkType link_type = naming::LinkType::unknown;
     /// The last that it had. While the network device of a RoCE port is in another network
-    /// namespace, the last that it had before, or the one that the first look found.
+    /// namespace, the last that it had before; none if rdmad knows of none.
     std::optional<uint64_t> guid = {};
     bool has_guid = false;     ///< now: the kernel takes one away before it gives another
     std::string state = {};    ///< "active"; empty: the kernel did not say
@@ -43,6 +43,12 @@ struct Port {
     [[nodiscard]] bool is_elsewhere() const
     {
         return link_type == naming::LinkType::roce && has_guid && netdev.empty();
+    }
+    /// Returns true if it has always been there, as far as rdmad knows: what a container makes of
+    /// its own network device (rdma link add) is so.
+    [[nodiscard]] bool is_foreign() const
+    {
+        return is_elsewhere() && !guid;
     }
     /// Returns true if traffic can flow.
     [[nodiscard]] bool is_ready() const

@@ -81,6 +81,10 @@ public:
 
     /// The device has gone.
     void remove(uint32_t index);
+    void put_back(uint32_t index)
+    {
+        removed_.erase(index);
+    }
     /// The driver cannot tell of the port now.
     void refuse_port(uint32_t index, uint32_t port)
     {
@@ -90,6 +94,10 @@ public:
     void hide_netdev(uint32_t index, uint32_t port)
     {
         hidden_netdevs_.emplace(index, port);
+    }
+    void show_netdev(uint32_t index, uint32_t port)
+    {
+        hidden_netdevs_.erase({index, port});
     }
     void allow_ports()
     {

@@ -107,6 +107,19 @@ TEST_CASE("each key of [Match] asks about the port", "[bindings]")
     CHECK(summary(claims_of({good, bad}, device, host)) == List{"a.service uverbs0 1"});
 }
 
+TEST_CASE("a port that a container made matches nothing", "[bindings]")
+{
+    const auto any = binding("Device=*", "Unit=a.service");
+    auto device = sample_device();
+    auto& port = device.ports[1];
+    port.has_guid = true;
+    port.netdev.clear();
+    // one that went there is as it was
+    CHECK(summary(claims(any, device)) == List{"a.service uverbs0 1", "a.service uverbs0 2"});
+    port.guid.reset();
+    CHECK(summary(claims(any, device)) == List{"a.service uverbs0 1"});
+}
+
 TEST_CASE("what a port lacks matches no pattern", "[bindings]")
 {
     auto device = sample_device();

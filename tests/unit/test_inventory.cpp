@@ -391,6 +391,7 @@ using Outdated = std::map<uint32_t, std::set<std::string>>;
 
 namespace {
 
+constexpr uint64_t roce_guid = 0x0002c9fffe000a02;
 constexpr char roce_gid[] = "class/infiniband/mixed/ports/2/gids/0";
 constexpr char all_guids[] = "0002c90300000a01 0002c9fffe000a02";
 constexpr char all_netdevs[] = "- dummy0";
@@ -510,13 +511,51 @@ TEST_CASE("a container does not choose the GUID of a port that the host knows", 
     CHECK(bench.device(0).ports[1].is_elsewhere());
     bench.inventory.handle(recorded(event("change", "umad1", 0, 2), "0002c9fffe000b02", ""));
     CHECK(bench.inventory.outdated() == Outdated{{0, {"mixed", "uverbs0"}}});
+}
 
-    // what was tied before rdmad was started stays tied
-    Bench late;
-    late.kernel.hide_netdev(0, 2);
-    late.inventory.handle(event("add", "uverbs0", 0));
-    CHECK(late.device(0).ports[1].guid == before.guid);
-    CHECK(late.inventory.lacks_netdev());
+TEST_CASE("a port that was always in a container has no GUID", "[inventory]")
+{
+    Bench bench;
+    bench.kernel.hide_netdev(0, 2);
+    bench.inventory.remember({{0, {roce_guid + 1}}, {1, {roce_guid}}});
+    bench.add_all();
+    for (int i = 0; i < 2; i++) {
+        const auto& port = bench.device(0).ports[1];
+        CHECK_FALSE(port.guid);
+        CHECK(port.is_foreign());
+        CHECK_FALSE(bench.device(0).ports[0].is_foreign());
+        must(bench.inventory.refresh(0));
+    }
+    bench.inventory.handle(recorded(event("change", "umad1", 0, 2), "0002c9fffe000a02", "-"));
+    CHECK_FALSE(bench.inventory.outdated().at(0).contains("umad1"));
+    CHECK(bench.inventory.lacks_netdev());
+    bench.kernel.show_netdev(0, 2);
+    must(bench.inventory.refresh(0));
+    CHECK(bench.device(0).ports[1].guid == roce_guid);
+    CHECK(bench.inventory.outdated().at(0).contains("umad1"));
+}
+
+TEST_CASE("a port in a container keeps the GUID that an earlier rdmad knew", "[inventory]")
+{
+    Bench bench;
+    bench.kernel.hide_netdev(0, 2);
+    bench.inventory.remember({{0, {roce_guid}}});
+    bench.add_all();
+    CHECK(bench.device(0).ports[1].guid == roce_guid);
+    SECTION("as long as the device is there")
+    {
+        bench.tree.file(roce_gid, "fe80:0000:0000:0000:0002:c9ff:fe00:0b02\n");
+        must(bench.inventory.refresh(0));
+        CHECK(bench.device(0).ports[1].guid == roce_guid);
+    }
+    SECTION("not of another device that has its index now")
+    {
+        bench.kernel.remove(0);
+        must(bench.inventory.refresh(0));
+        bench.kernel.put_back(0);
+        bench.add_all();
+        CHECK(bench.device(0).ports[1].is_foreign());
+    }
 }
 
 TEST_CASE("what is gone or being renamed is not outdated", "[inventory]")

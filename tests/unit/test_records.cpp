@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 #include "core/device/removal_note.hpp"
+#include "daemon/known_guids.hpp"
 #include "daemon/supervisor/departures.hpp"
 #include "daemon/supervisor/memory_file.hpp"
 #include "daemon/supervisor/removals.hpp"
@@ -113,6 +114,29 @@ TEST_CASE("names that are no UTF-8 do not stop a record from being written", "[r
     record.members[0].device = "mlx\xff";
     CHECK(must(parse_record(format_record("a.service", record))).members[0].device ==
           "mlx\xef\xbf\xbd");
+}
+
+TEST_CASE("the GUIDs that an earlier rdmad knew are those of its records", "[records]")
+{
+    const FixtureTree run;
+    const auto known = [&] { return read_known_guids(run.path("units"), run.path("ready")); };
+    CHECK(known().empty());
+    const auto of = [](uint32_t index, const std::string& guid) {
+        auto one = member(guid);
+        one.index = index;
+        return one;
+    };
+    run.directory("units");
+    const UnitRecords records(run.path("units"));
+    must(records.write("a.service", {{}, {of(1, "0002c90300000a01"), of(2, "")}}));
+    must(records.write("b.service", {{}, {of(1, "0002c90300000a02")}}));
+    run.file("units/c.service", "{");
+    run.file("ready/0002c90300000b01", "3 uverbs3 17");
+    run.file("ready/.leave-0002c90300000b02", "");
+    run.file("ready/0002c90300000b03", "x");
+    run.file("ready/other", "3 uverbs3 17");
+    CHECK(known() ==
+          KnownGuids{{1, {0x0002c90300000a01, 0x0002c90300000a02}}, {3, {0x0002c90300000b01}}});
 }
 
 TEST_CASE("a record that is cut off anywhere is refused", "[records]")
