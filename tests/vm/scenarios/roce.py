@@ -5,7 +5,7 @@ import json
 import re
 import time
 
-from lab import eui64, lab
+from lab import eui64, lab, on
 
 MAC = '02:00:00:00:0b:02'
 REFRESHES = "journalctl -b --no-pager -o cat _PID=1 | grep -c 'Starting .*look again at RDMA device' || true"
@@ -155,6 +155,32 @@ def properties_follow_a_network_device_that_is_renamed(suite):
         l.run(f'ip link set {_netdev_in_slot(l, 1)} name other0; udevadm settle')
         l.expect('its name', _netdev_in_slot(l, 1), 'other0')
         _expect_facts(l, 1, 'after a rename')
+
+
+@on('trixie')
+def a_device_that_a_container_makes_starts_and_stops_nothing(suite):
+    """With the GUID of an adapter of the host, which is away, and under a name that a binding asks for."""
+    make = 'rdma link add soft0 type rxe netdev net0'
+    with lab(suite, setup='modprobe -a ib_umad ib_uverbs rdma_rxe dummy') as l:
+        names = ['guid', 'name']
+        for name in names:
+            l.counted(name)
+        l.bind('50-guid', 'PortGUID=000000fffe000a01', 'Unit=guid.service')
+        l.bind('50-name', 'Device=soft*', 'Unit=name.service')
+        l.reload_bindings()
+        l.run('ip netns add box; ip -n box link add net0 address 02:00:00:00:0a:01 type dummy; ip -n box link set net0 up; '
+              f'ip netns exec box {make}; udevadm settle')
+        uverbs = l.nodes_of('soft0')[0, 'uverbs']
+        l.expect('the GUID that it has', l.properties(uverbs)['ID_RDMA_PORT_GUID'], '000000fffe000a01')
+        for when in ('at once', 'for the next rdmad'):
+            device, = json.loads(l.run('rdmactl list --json'))['devices']
+            l.expect(f'its GUID {when}', device['ports'][0].get('guid'), None)
+            l.node_events()
+            l.expect(f'anchors {when}', l.anchors(), set())
+            l.expect(f'services {when}', l.run('systemctl is-active guid name; true').split(), ['inactive'] * 2)
+            l.run('systemctl restart rdmad')
+        l.run(f'ip netns del box; udevadm settle; ip link add net0 address 02:00:00:00:0a:01 type dummy; ip link set net0 up; {make}')
+        l.until_states({f'{name}.service': 'active' for name in names})
 
 
 def a_service_stops_with_the_network_device_of_a_software_port_and_starts_with_the_next(suite):
