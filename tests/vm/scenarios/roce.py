@@ -158,6 +158,35 @@ def properties_follow_a_network_device_that_is_renamed(suite):
 
 
 @on('trixie')
+def what_rdmad_binds_stays_when_the_network_device_goes_into_a_container(suite):
+    with lab(suite) as l:
+        l.run('ip link add net0 address 02:00:00:00:0a:01 type dummy; ip link set net0 up')
+        l.mock('add name=first proto=roce netdev=net0')
+        l.settle()
+        guid = l.port_guid('first')
+        l.counted('ours')
+        l.service('alone', f'rdma-{guid}-uverbs.device')
+        l.bind('50-ours', f'PortGUID={guid}', 'Unit=ours.service')
+        l.reload_bindings()
+        l.run('systemctl start alone')
+        l.until_states({'ours.service': 'active', 'alone.service': 'active'})
+        l.run('ip netns add box; ip link set net0 netns box; ip -n box link set net0 up')
+        l.until_states({'alone.service': 'inactive'})
+        l.run('systemctl restart rdmad')
+        l.node_events()
+        l.set_mac('first', 'net0', '02:00:00:00:0a:02', 'ip -n box')
+        l.node_events()
+        # and a service that is bound only now
+        l.counted('late')
+        l.bind('50-late', f'PortGUID={guid}', 'Unit=late.service')
+        l.reload_bindings()
+        l.until_states({'late.service': 'active', 'ours.service': 'active'})
+        l.expect('starts', l.starts('ours'), 1)
+        l.mock('del first')
+        l.until_states({'late.service': 'inactive', 'ours.service': 'inactive'})
+
+
+@on('trixie')
 def a_device_that_a_container_makes_starts_and_stops_nothing(suite):
     """With the GUID of an adapter of the host, which is away, and under a name that a binding asks for."""
     make = 'rdma link add soft0 type rxe netdev net0'
