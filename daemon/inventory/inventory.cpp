@@ -38,15 +38,17 @@ Port port_of(const PortInfo& known, const sysfs::RdmaDevice& opened)
 
 /// Keeps the GUID of a port that has none at the moment, as it gets another one, or goes: what
 /// lives with it does so until that is known. And of one that somebody else's address names now.
-void keep_identity(Port& port, const Port& known)
+void keep_identity(Port& port, const std::vector<Port>& before)
 {
-    if (!known.guid || (port.has_guid && !port.is_elsewhere()))
+    const auto known = std::find_if(before.begin(), before.end(),
+                                    [&](const Port& other) { return other.number == port.number; });
+    if ((port.has_guid && !port.is_elsewhere()) || known == before.end() || !known->guid)
         return;
-    port.guid = known.guid;
+    port.guid = known->guid;
     if (port.is_elsewhere() || !port.netdev.empty())
         return;
-    port.netdev = known.netdev;
-    port.netdev_index = known.netdev_index;
+    port.netdev = known->netdev;
+    port.netdev_index = known->netdev_index;
 }
 
 /// Returns nullptr if the device has no node of that name.
@@ -61,14 +63,6 @@ const NodeRef* node_of(const Device& device, std::string_view name)
         for (const auto* node : {&port.umad, &port.issm})
             if (is_it(*node))
                 return &**node;
-    return nullptr;
-}
-
-const Port* find_port(const Device& device, uint32_t number)
-{
-    for (const auto& port : device.ports)
-        if (port.number == number)
-            return &port;
     return nullptr;
 }
 
@@ -369,16 +363,16 @@ Result<std::optional<Device>> Inventory::look_at(uint32_t index)
     if (!snapshot || !*snapshot)
         return missing(snapshot);
     auto device = device_of(**snapshot);
-    const auto before = devices_.find(index);
-    const bool is_known = before != devices_.end();
-    // one that hangs on nothing has its driver's name with ib_uverbs only: it is the same without
-    if (is_known && device.driver.empty())
-        device.driver = before->second.driver;
-    for (auto& port : device.ports) {
+    for (auto& port : device.ports)
         if (port.is_elsewhere() && !was_known(index, *port.guid))
             port.guid.reset();
-        if (const auto* known = is_known ? find_port(before->second, port.number) : nullptr)
-            keep_identity(port, *known);
+    if (const auto before = devices_.find(index); before != devices_.end()) {
+        // one that hangs on nothing has its driver's name with ib_uverbs only: it is the same
+        // without
+        if (device.driver.empty())
+            device.driver = before->second.driver;
+        for (auto& port : device.ports)
+            keep_identity(port, before->second.ports);
     }
     const auto nodes = nodes_.find(index);
     if (nodes == nodes_.end())
