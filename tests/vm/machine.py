@@ -71,7 +71,11 @@ PROCESSORS = 2
 # Without CMPXCHG16B: the emulator of QEMU before 8.0 computes the flags after it from the wrong state (gen_cmpxchg16b() does not
 # store cc_op, which its helper reads), so that some of their high bits are bits of an address. An interrupt that saves them there
 # ends in a double fault, and local_irq_save() can believe that interrupts were enabled.
-EMULATION = ('-accel', 'tcg,thread=multi', '-cpu', 'qemu64,+rdrand,+ssse3,+sse4.1,+sse4.2,+popcnt,-cx16')
+PROCESSOR = ('-cpu', 'qemu64,+rdrand,+ssse3,+sse4.1,+sse4.2,+popcnt,-cx16')
+EMULATION = ('-accel', 'tcg,thread=multi', *PROCESSOR)
+# The clock of such a machine goes on by a nanosecond with each instruction, and while it waits: what the host does beside it does not
+# show. Its processors take turns.
+COUNTED_EMULATION = ('-accel', 'tcg,thread=single', '-icount', 'shift=0,sleep=on', *PROCESSOR)
 KVM = ('-accel', 'kvm', '-cpu', 'host,migratable=on')
 
 
@@ -101,9 +105,11 @@ def layers(suite):
 class Machine:
     """One running machine. Use it as a context manager."""
 
-    def __init__(self, suite, image, memory_mb=768, restore_from=None, save_to=None, extra=(), append='', is_writable=False):
+    def __init__(self, suite, image, memory_mb=768, restore_from=None, save_to=None, extra=(), append='', is_writable=False,
+                 is_counted=False):
         """restore_from: a template; save_to: a directory for one, which has its RAM already if it is restored, too. is_writable: the
-        root file system may be written to; what is written goes when the machine ends."""
+        root file system may be written to; what is written goes when the machine ends. is_counted: where it is emulated, its clock
+        counts instructions."""
         os.makedirs(os.path.join(CACHE, 'run'), exist_ok=True)
         self.suite = suite
         self.directory = tempfile.mkdtemp(prefix='vm-', dir=os.path.join(CACHE, 'run'))
@@ -113,7 +119,8 @@ class Machine:
         # units whose journal a failure shows
         self.concerned = set()
         self._log = open(f'{self.directory}/qemu.log', 'wb')
-        command = self._command(image, memory_mb, save_to or restore_from, bool(save_to), extra, append, is_writable)
+        processor = KVM if has_kvm() else COUNTED_EMULATION if is_counted else EMULATION
+        command = self._command(image, memory_mb, save_to or restore_from, bool(save_to), processor, extra, append, is_writable)
         if restore_from:
             command += ['-incoming', 'defer']
         self.process = subprocess.Popen(command, stdin=subprocess.DEVNULL, stdout=self._log, stderr=self._log)
@@ -125,13 +132,13 @@ class Machine:
             self._load(restore_from)
         self._agent = self._connect('agent')
 
-    def _command(self, image, memory_mb, ram, shared, extra, append, is_writable):
+    def _command(self, image, memory_mb, ram, shared, processor, extra, append, is_writable):
         d = self.directory
         memory = (f'memory-backend-file,id=mem,size={memory_mb}M,mem-path={ram}/ram,share={"on" if shared else "off"}'
                   if ram else f'memory-backend-ram,id=mem,size={memory_mb}M')
         command = [
             layers(self.suite)['qemu'], '-name', self.suite, '-nodefaults', '-no-user-config', '-no-reboot',
-            '-display', 'none', '-vga', 'none', *(KVM if has_kvm() else EMULATION), '-smp', str(PROCESSORS),
+            '-display', 'none', '-vga', 'none', *processor, '-smp', str(PROCESSORS),
             '-m', str(memory_mb), '-object', memory, '-machine', 'q35,memory-backend=mem',
             '-kernel', f'{image}/vmlinux', '-initrd', f'{image}/initrd.cpio',
             '-append', f'{KERNEL_COMMAND_LINE} {append}',
