@@ -257,7 +257,7 @@ class Machine:
         """Keeps what the machine can tell of itself, and shows the journal of the units concerned with the error."""
         error.add_note(f'{KEPT}{self.directory}')
         if not is_alive:
-            return
+            return self._keep_registers()
         units = ' '.join(f'-u "{unit}"' for unit in sorted(self.concerned | {'rdmad*'}))
         journal = 'journalctl -q -b --no-pager -o short-monotonic'
         try:
@@ -268,6 +268,15 @@ class Machine:
                                     check=False))
         except (MachineError, OSError, TimeoutError) as second:
             error.add_note(f'the machine does not answer: {second}'.splitlines()[0])
+
+    def _keep_registers(self):
+        """Where a processor is, and whether it moves, tells what the emulator fails at from a kernel that hangs."""
+        try:
+            with open(f'{self.directory}/registers', 'w') as file:
+                for _ in range(5):
+                    file.write(self.qmp('human-monitor-command', **{'command-line': 'info registers -a'}) + '\n')
+        except (MachineError, OSError):
+            pass  # the machine has ended
 
     def _emulator_failure(self):
         """How the emulator failed the machine, if it did."""
