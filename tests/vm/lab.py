@@ -76,9 +76,8 @@ class Lab:
         self.vm.run(f'echo "{command}" > /dev/rdma_mock')
 
     def plug(self, slot, options):
-        """An adapter into slot 1 to 8, over PCI; options as in tests/kmod/rdma_mock.c."""
-        self.mock(f'pci 0000:0{slot}:00.0 {options}')
-        self.vm.qmp('device_add', driver='edu', bus=f'rp{slot}', id=f'slot{slot}')
+        """An adapter into slot 1 to 8, over PCI; options as in tests/kmod/rdma_mock.c. Waits until udev is done with it."""
+        self.insert(slot, options)
         # the driver lists it once the kernel has sent the event of the device, which comes after those of its nodes
         self.until(f'slot {slot} has an RDMA device', lambda: self.vm.code(f'grep -q " 0000:0{slot}:00.0$" /dev/rdma_mock') == 0)
         self.settle()
@@ -86,11 +85,24 @@ class Lab:
     def unplug(self, slot, timeout=DEADLINE):
         """Seconds that it took."""
         start = time.monotonic()
-        self.vm.qmp('device_del', id=f'slot{slot}')
-        self.vm.wait_event('DEVICE_DELETED', timeout, device=f'slot{slot}')
+        self.pull(slot)
+        self.await_pulled(slot, timeout)
         took = time.monotonic() - start
         self.settle()
         return took
+
+    def insert(self, slot, options):
+        """As plug(), and waits for nothing."""
+        self.mock(f'pci 0000:0{slot}:00.0 {options}')
+        self.vm.qmp('device_add', driver='edu', bus=f'rp{slot}', id=f'slot{slot}')
+
+    def pull(self, slot):
+        """Begins what unplug() does, and waits for nothing."""
+        self.vm.qmp('device_del', id=f'slot{slot}')
+
+    def await_pulled(self, slot, timeout=DEADLINE):
+        """Waits until the kernel has let go of the adapter, and not for udev."""
+        self.vm.wait_event('DEVICE_DELETED', timeout, device=f'slot{slot}')
 
     def set_mac(self, device, netdev, mac, ip='ip'):
         """Gives the network device of a RoCE port another MAC address, waits until the port has the GUID of that, and returns it."""

@@ -20,7 +20,7 @@ def who_keeps_a_device_from_being_removed_is_named_with_its_unit(suite):
         l.run('systemctl start holder')
         watch = l.vm.start('timeout 120 rdmactl monitor --json > /run/events')
         l.until('it watches', lambda: 'snapshot' in l.run('cat /run/events', check=False))
-        _begin_removal(l)
+        l.pull(1)
         pid = l.pid('holder')
         wanted = f'"sleep" (PID {pid}) of holder.service'
         l.until('status names the holder and its unit', lambda: wanted in l.run('rdmactl status'))
@@ -57,7 +57,7 @@ def a_descriptor_that_systemd_stores_is_found(suite):
         l.run('systemctl start keeper')
         l.until('rdmad knows the device', lambda: A in l.run('rdmactl list'))
         l.until('it is stored', lambda: l.run('systemctl show --value -p NFileDescriptorStore keeper') == '1')
-        _begin_removal(l)
+        l.pull(1)
         wanted = 'systemd, which stores a descriptor for keeper.service'
         l.until('status names the service', lambda: wanted in l.run('rdmactl status'))
         l.expect_true('none else', '(PID' not in l.run('rdmactl status'))
@@ -75,7 +75,7 @@ def a_unit_that_blocks_a_removal_is_stopped_where_its_binding_says_so(suite):
         l.plug(1, STUBBORN)
         l.plug(2, OTHER)
         l.until_states({'polite.service': 'active', 'stubborn.service': 'active'})
-        _begin_removal(l)
+        l.pull(1)
         l.until('the other one is named', lambda: 'of stubborn.service' in l.run('rdmactl status'))
         l.until('one was stopped, and runs on the other port', lambda: l.starts('polite') == 2 and
                 l.states('polite.service') == ['active'])
@@ -113,12 +113,8 @@ def _service(l, name, more, before='true'):
     l.vm.put(f'[Service]\n{more}ExecStart=/bin/sh -c "{script}"\n', f'/etc/systemd/system/{name}.service')
 
 
-def _begin_removal(l):
-    l.vm.qmp('device_del', id='slot1')
-
-
 def _end_removal(l):
-    l.vm.wait_event('DEVICE_DELETED', 30, device='slot1')
+    l.await_pulled(1, 30)
     l.settle()
 
 

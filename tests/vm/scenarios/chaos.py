@@ -44,8 +44,7 @@ class _World:
     def plug(self):
         if free := [slot for slot in range(1, ADAPTERS + 1) if slot not in self.plugged]:
             slot = self.chance.choice(free)
-            self.l.mock(f'pci 0000:0{slot}:00.0 proto=ib guid={0x0002c90300000000 + slot * 0x100:016x} pguid={self.guid(slot)}')
-            self.l.vm.qmp('device_add', driver='edu', bus=f'rp{slot}', id=f'slot{slot}')
+            self.l.insert(slot, f'proto=ib guid={0x0002c90300000000 + slot * 0x100:016x} pguid={self.guid(slot)}')
             self.plugged.add(slot)
 
     def unplug(self):
@@ -53,8 +52,8 @@ class _World:
             slot = self.chance.choice(sorted(self.plugged))
             self.l.until(f'slot {slot} has its device',
                          lambda: self.l.vm.code(f'ls /sys/bus/pci/devices/0000:0{slot}:00.0/infiniband/*/node_guid') == 0)
-            self.l.vm.qmp('device_del', id=f'slot{slot}')
-            self.l.vm.wait_event('DEVICE_DELETED', 60, device=f'slot{slot}')
+            self.l.pull(slot)
+            self.l.await_pulled(slot, 60)
             self.plugged.remove(slot)
 
     def kill(self):

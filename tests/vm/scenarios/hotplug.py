@@ -76,8 +76,7 @@ def an_adapter_that_was_there_before_udev_is_complete(suite):
     """As at boot: the events come from udevadm trigger."""
     with lab(suite) as l:
         l.run('systemctl stop systemd-udevd.service systemd-udevd-control.socket systemd-udevd-kernel.socket 2>&1 || true')
-        l.mock(f'pci 0000:01:00.0 {ADAPTER}')
-        l.vm.qmp('device_add', driver='edu', bus='rp1', id='slot1')
+        l.insert(1, ADAPTER)
         l.until('the adapter is there', lambda: l.in_slot(1))
         l.run('systemctl start systemd-udevd.service; udevadm trigger --action=add; udevadm settle')
         l.expect('links by port GUID', l.port_links(), _links_of(l, 1))
