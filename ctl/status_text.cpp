@@ -131,13 +131,19 @@ std::vector<std::string> missing_of(const std::vector<Binding>& bindings,
     return lines;
 }
 
-/// Returns true if a binding of the unit has rdmad start it.
-bool is_started_by_one_of(const std::vector<Binding>& bindings, const Unit& unit)
+/// Returns true if a binding has rdmad start the unit, and none keeps rdmad from that.
+bool is_started_by(const std::vector<Binding>& bindings, const Unit& unit)
 {
-    return std::any_of(bindings.begin(), bindings.end(), [&](const Binding& binding) {
-        return binding.restart != "no" && std::find(unit.bindings.begin(), unit.bindings.end(),
-                                                    binding.name) != unit.bindings.end();
-    });
+    size_t all = 0;
+    size_t starting = 0;
+    for (const auto& binding : bindings) {
+        if (std::find(unit.bindings.begin(), unit.bindings.end(), binding.name) ==
+            unit.bindings.end())
+            continue;
+        all++;
+        starting += binding.restart != "no" ? 1 : 0;
+    }
+    return all > 0 && starting == all;
 }
 
 std::string describe_bound(const BoundPort& port)
@@ -261,7 +267,7 @@ std::string status_of_unit(const Unit& unit, const std::vector<Binding>& binding
 {
     Page page(style);
     add_unit(page, unit, 0, now);
-    if (const auto remedy = remedy_for(unit, is_started_by_one_of(bindings, unit)); !remedy.empty())
+    if (const auto remedy = remedy_for(unit, is_started_by(bindings, unit)); !remedy.empty())
         page.line(2, remedy);
     for (const auto& port : unit.ports)
         page.line(2, describe_bound(port));

@@ -469,6 +469,12 @@ class Status(Case):
             with Server(Bindings_List=lambda _: {'bindings': [binding(restart=restart)], 'units': [one]}) as server:
                 text = self.check(run(server, 'status', 'srp'), NOT_ACTIVE)
             self.assertEqual([line for line in (start, unmask, reload) if f'  {line}\n' in text], [wanted] if wanted else [], (restart, changes))
+        # of several files, one with Restart=no keeps rdmad from starting it
+        both = unit(**{**ended, 'bindings': ['50-srp.binding', '60-srp.binding']})
+        for restart, wanted in (('no', False), ('return', True)):
+            files = [binding(), binding(name='60-srp.binding', restart=restart)]
+            with Server(Bindings_List=lambda _: {'bindings': files, 'units': [both]}) as server:
+                self.assertEqual(start in self.check(run(server, 'status', 'srp'), NOT_ACTIVE), wanted)
 
     def test_files_with_problems_and_what_files_name_in_vain(self):
         with Server() as server:
