@@ -12,7 +12,7 @@ void tell(const Report& report)
         const log::Fields fields = {{log::field::target, what}};
         if (target.state == Target::State::restored)
             log::notice(log::id::target_restored, what + " waits for connections again", fields);
-        else if (target.state == Target::State::released)
+        else if (target.state == Target::State::released && target.is_changed)
             log::notice(log::id::target_released, what + " is taken away until its device is ready",
                         fields);
         else if (target.state == Target::State::failed)

@@ -185,9 +185,13 @@ TEST_CASE("what became of a target is told unless nothing did", "[tell]")
     };
     const std::string name = R"(nvmet ports/\x1b[2J at 192.0.2.1:4420)";
     Told told;
-    recovery::tell({.targets = {target(TargetState::up), target(TargetState::dead),
-                                target(TargetState::waiting), target(TargetState::restored),
-                                target(TargetState::released), target(TargetState::failed)}});
+    auto released = target(TargetState::released);
+    released.is_changed = true;
+    // one that was taken away before is told of no more
+    recovery::tell(
+        {.targets = {target(TargetState::up), target(TargetState::dead),
+                     target(TargetState::waiting), target(TargetState::restored),
+                     target(TargetState::released), released, target(TargetState::failed)}});
     const auto entries = told.journal.take();
     REQUIRE(entries.size() == 3);
     CHECK(Told::text(entries[0]) ==
