@@ -60,6 +60,14 @@ const ListKey* find_list(std::string_view key)
     return found == list_keys.end() ? nullptr : found;
 }
 
+/// Returns those that are known: an unknown value matches no pattern, not even "*".
+Values known_values(const ListKey& list, const Facts& facts)
+{
+    auto values = list.values(facts);
+    std::erase(values, std::string_view());
+    return values;
+}
+
 /// Removes a "!" from the front. Returns true if it did.
 bool take_negation(std::string_view& condition)
 {
@@ -226,11 +234,9 @@ std::vector<std::string> Match::literals_of(std::string_view key) const
 std::string Match::why_not(const Facts& facts) const
 {
     for (const auto& [key, patterns] : lists_) {
-        auto values = find_list(key)->values(facts);
+        auto values = known_values(*find_list(key), facts);
         if (key == "Host" && !facts.machine_id.empty())
             values.push_back(facts.machine_id);
-        // an unknown value matches no pattern, not even "*"
-        std::erase(values, std::string_view());
         if (!patterns.holds(values))
             return key + "=" + text::escape_terminal(patterns.text()) + " does not match " +
                    (values.empty() ? "a device without"
@@ -245,6 +251,14 @@ std::string Match::why_not(const Facts& facts) const
     if (virtualization_ && !virtualization_holds(*virtualization_, facts))
         return "Virtualization=" + text::escape_terminal(*virtualization_) + " does not hold";
     return {};
+}
+
+bool Match::is_ruled_out(const Facts& facts) const
+{
+    return std::any_of(lists_.begin(), lists_.end(), [&](const auto& list) {
+        const auto values = known_values(*find_list(list.first), facts);
+        return !values.empty() && !list.second.holds(values);
+    });
 }
 
 } // namespace rdmad::config

@@ -63,6 +63,9 @@ public:
     /// Returns an empty string if it holds, else the key that does not: "Driver=mlx5_* does not
     /// match 'siw'".
     [[nodiscard]] std::string why_not(const Facts& facts) const;
+    /// Returns true if a pattern of it does not match one of these facts; an empty fact is unknown,
+    /// and rules nothing out.
+    [[nodiscard]] bool is_ruled_out(const Facts& facts) const;
 
 private:
     [[nodiscard]] std::vector<std::string> literals_of(std::string_view key) const;

@@ -219,6 +219,15 @@ bool matches(const config::BindingFile& file, const config::Facts& port)
     return file.problems.empty() && file.match.why_not(port).empty();
 }
 
+bool may_match(const config::BindingFile& file, const Member& gone)
+{
+    return !file.match.is_ruled_out({.device = gone.device,
+                                     .port = std::to_string(gone.port),
+                                     .path = gone.path,
+                                     .node_guid = gone.node_guid,
+                                     .port_guids = {gone.guid}});
+}
+
 std::vector<Claim> claims_of(const std::vector<config::BindingFile>& files, const Device& device,
                              const config::Facts& host)
 {

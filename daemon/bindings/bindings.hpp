@@ -50,6 +50,10 @@ struct Claim {
     friend bool operator==(const Claim&, const Claim&) = default;
 };
 
+/// Returns true unless the file asks for another port, as far as is known of one that is gone: the
+/// file may have been edited since.
+[[nodiscard]] bool may_match(const config::BindingFile& file, const Member& gone);
+
 /// Returns what the files ask for of a device; host has the facts that are not of a device. Skips a
 /// port without the node that the file asks for until it has it, and a foreign one: a container
 /// chose what it is called and which GUID it has.

@@ -724,7 +724,8 @@ Group Supervisor::group_of(const std::string& name, const BoundUnit& unit,
         });
         const bool may_be_held =
             inventory_.devices().contains(member.index) || events_.is_removing(member.index);
-        group.lost.push_back({member, is_back, may_be_held, is_tied});
+        const bool is_over = is_back || !may_match(file, member);
+        group.lost.push_back({member, is_over, may_be_held, is_tied});
     }
     // of a unit that is named by its port, each port has its own
     const bool is_fixed = std::find(file.units.begin(), file.units.end(), name) != file.units.end();

@@ -220,7 +220,7 @@ bool ran_with(const Loss& loss, const Memory& memory)
 std::string missing_of(const Group& group, const Memory& memory)
 {
     const auto missing = std::find_if(group.lost.begin(), group.lost.end(), [&](const Loss& loss) {
-        return ran_with(loss, memory) && !loss.is_back;
+        return ran_with(loss, memory) && !loss.is_over;
     });
     if (group.require == Require::all && missing != group.lost.end())
         return "waits for the return of " + describe(missing->member);
@@ -457,7 +457,7 @@ std::vector<Member> members_after(const std::vector<Member>& before, bool was_up
         for (const auto& loss : group.lost) {
             const bool is_evicted =
                 verdict.memory.eviction && is_of(loss, verdict.memory.eviction->from);
-            const bool is_settled = (loss.is_back || is_made_up_for(group, loss, verdict.action)) &&
+            const bool is_settled = (loss.is_over || is_made_up_for(group, loss, verdict.action)) &&
                                     !is_evicted && (!is_up || group.has_kept);
             // a run that rdmad sees late may have had it
             const bool began_with = removed(loss) != 0 && removed(loss) >= verdict.memory.began;

@@ -71,7 +71,7 @@ struct Memory {
 /// A port that the unit was tied to, and that is gone.
 struct Loss {
     Member member;
-    bool is_back = false;     ///< the port has returned since
+    bool is_over = false;     ///< the port has returned, or its file does not ask for it any more
     bool may_be_held = false; ///< its device is there, or waits for who has it open
     bool was_tied = false;    ///< in time to keep PID 1 from stopping the unit, see has_tied
 };

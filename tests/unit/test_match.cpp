@@ -239,6 +239,11 @@ TEST_CASE("each key asks about its fact", "[match]")
     CHECK_FALSE(holds(row.key, "!"s + row.good, all_told()));
     CHECK(holds(row.key, "!"s + row.bad, all_told()));
     CHECK_FALSE(match({{row.key, row.good}}).empty());
+
+    // of something of which not all is known, what is known counts
+    CHECK_FALSE(match({{row.key, row.good}}).is_ruled_out(all_told()));
+    CHECK(match({{row.key, row.bad}}).is_ruled_out(all_told()));
+    CHECK_FALSE(match({{row.key, row.bad}}).is_ruled_out({}));
 }
 
 TEST_CASE("a GUID may be written as people do", "[match]")

@@ -850,6 +850,41 @@ TEST_CASE("a unit follows its port through a return", "[supervisor]")
     CHECK_FALSE(bench.record("a.service").memory.stop.has_value());
 }
 
+TEST_CASE("a port that its file does not ask for any more is not waited for", "[supervisor]")
+{
+    struct Row {
+        const char* before;
+        const char* after;
+    };
+    const auto row = GENERATE(
+        Row{"PortGUID=0011750101000001 0002c9fffe000a02", "PortGUID=0002c9fffe000a02"},
+        Row{"PortGUID=0011750101000001", "PortGUID=0002c9fffe000a02"},
+        Row{"PortGUID=0011750101000001 0002c9fffe000a02", "PortGUID=*a02"},
+        Row{"NodeGUID=0011750101000000 0002c90300000a00", "NodeGUID=0002c90300000a00"},
+        Row{"Device=opa mixed", "Device=mixed"}, Row{"Device=opa", "Device=mixed\nPort=2"});
+    const auto wait = "waits for the return of port 0011750101000001 of opa";
+    Bench bench;
+    bench.bind(row.before, "Unit=a.service");
+    bench.plug(0);
+    bench.plug(opa);
+    bench.finish_all();
+    bench.tell("a.service", running());
+    bench.unplug(opa, 1000);
+    bench.tell("a.service", down(2000));
+    REQUIRE(bench.reason("a.service") == wait);
+    bench.bind(row.before, "Unit=a.service\nDescription=edited");
+    CHECK(bench.reason("a.service") == wait);
+    bench.pid1.take();
+    bench.bind(row.after, "Unit=a.service");
+    bench.finish_all();
+    const auto asked = bench.pid1.take();
+    CHECK(std::count(asked.begin(), asked.end(), "start a.service") == 1);
+    bench.supervisor->on_job("a.service", 17, "done");
+    bench.tell("a.service", running(3000));
+    for (const auto& member : bench.record("a.service").members)
+        CHECK(member.index == 0);
+}
+
 TEST_CASE("what the administrator stopped is not started by a return", "[supervisor]")
 {
     Bench bench;

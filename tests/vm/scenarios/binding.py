@@ -289,6 +289,9 @@ def a_service_that_needs_two_ports_waits_for_both_and_stops_with_either(suite):
         l.unplug(2)
         l.until_states({'both.service': 'inactive'})
         l.expect('starts', l.starts('both'), 2)
+        l.bind('50-both', f'PortGUID={A}', 'Unit=both.service')
+        l.reload_bindings()
+        l.until_states({'both.service': 'active'})
 
 
 def a_service_waits_until_its_port_is_active(suite):
