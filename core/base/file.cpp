@@ -20,8 +20,9 @@ constexpr size_t chunk_bytes = 16 * 1024;
 /// Returns 0 or an errno value.
 int write_all(const std::string& path, const std::string& text, Durable durable)
 {
-    const UniqueFd file(
-        open(path.c_str(), O_WRONLY | O_CREAT | O_TRUNC | O_NOFOLLOW | O_CLOEXEC, 0644));
+    // nobody may read a FIFO that somebody put there
+    constexpr int flags = O_WRONLY | O_CREAT | O_TRUNC | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC;
+    const UniqueFd file(open(path.c_str(), flags, 0644));
     if (!file)
         return errno;
     const ssize_t written = write(file.get(), text.data(), text.size());

@@ -52,6 +52,10 @@ TEST_CASE("a FIFO that nobody writes to holds nobody up", "[file]")
     const FixtureTree tree;
     REQUIRE(mkfifo(tree.path("fifo").c_str(), 0600) == 0);
     CHECK(read_file(tree.path("fifo")).value().empty());
+    const auto replace = [&] { return replace_file(tree.path("file"), tree.path("fifo"), "new"); };
+    CHECK(replace().error().code == ENXIO);
+    CHECK(replace().has_value());
+    CHECK(read_file(tree.path("file")).value() == "new");
 }
 
 TEST_CASE("all names of a directory are told, and none where there is none", "[file]")
