@@ -3,6 +3,7 @@
 
 #include <cerrno>
 #include <cstdlib>
+#include <utility>
 
 namespace rdmad::systemd {
 
@@ -78,13 +79,18 @@ void Connection::call(Message message, OnReply on_reply)
     send_waiting();
 }
 
+/// Sends what may be on its way. A call that fails at once calls back from here, and what that
+/// calls is sent from here as well, and not one level deeper: there may be thousands.
 void Connection::send_waiting()
 {
+    if (std::exchange(is_sending_, true))
+        return;
     while (on_their_way_ < max_on_their_way && !waiting_.empty()) {
         auto next = std::move(waiting_.front());
         waiting_.pop_front();
         send(std::move(next));
     }
+    is_sending_ = false;
 }
 
 void Connection::send(Waiting waiting)
@@ -95,6 +101,10 @@ void Connection::send(Waiting waiting)
                          ? sd_bus_call_async(bus_.get(), &slot, waiting.message.get(),
                                              on_reply_message, call.get(), patience_usec)
                          : -ENOMEM;
+    // no memory for the call, or for a part of it (sd_bus_message_append(3)): PID 1 has not seen
+    // it, as where the bus takes no more
+    if (code == -ENOMEM || code == -ESTALE)
+        return call->on_reply(fail(ENOBUFS, "systemd: no memory for a call"));
     if (code < 0)
         return call->on_reply(fail(-code, "systemd"));
     on_their_way_++;

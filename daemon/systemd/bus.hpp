@@ -79,7 +79,8 @@ private:
 
     std::deque<Waiting> waiting_;
     size_t on_their_way_ = 0;
-    Bus bus_; ///< goes first, and with it what calls back
+    bool is_sending_ = false; ///< below send_waiting()
+    Bus bus_;                 ///< goes first, and with it what calls back
 };
 
 /// Returns the object of a unit.

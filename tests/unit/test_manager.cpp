@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 #include "daemon/systemd/manager.hpp"
+
+#include "daemon/systemd/bus.hpp"
 #include "tests/support/fixture_tree.hpp"
 #include "tests/support/must.hpp"
 #include "tests/support/socket_pid1.hpp"
@@ -367,6 +369,34 @@ TEST_CASE("as many calls as dbus-daemon allows for are on their way", "[manager]
     bench.settle();
     CHECK(pid1.count("StartUnit a.service replace") == limit + 6);
     CHECK(bench.told.size() == limit + 6);
+}
+
+TEST_CASE("calls that fail at once and bring others about are no deep recursion", "[manager]")
+{
+    Bench bench;
+    auto& pid1 = bench.connect_directly();
+    pid1.answers = false;
+    int left = 100'000;
+    int failed = 0;
+    std::function<void(const Result<uint32_t>&)> on_job = [&](const auto& job) {
+        failed += job.has_value() ? 0 : 1;
+        if (left-- > 0)
+            bench.manager->start("a.service", on_job);
+    };
+    bench.manager->start("a.service", on_job);
+    bench.settle();
+    pid1.drop_connections();
+    bench.wait_for([&] { return failed == 100'001; });
+}
+
+TEST_CASE("a call for which there is no memory is lost, and not refused", "[manager]")
+{
+    sd_bus* bus = nullptr;
+    REQUIRE(sd_bus_new(&bus) >= 0);
+    systemd::Connection connection{systemd::Bus(bus)};
+    int code = 0;
+    connection.call(nullptr, [&](const auto& reply) { code = error_of(reply); });
+    CHECK(systemd::is_lost_on_its_way(Error{code, "systemd"}));
 }
 
 // -- units ----------------------------------------------------------------------------------------
