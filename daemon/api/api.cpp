@@ -243,7 +243,7 @@ void Api::monitor(const CallPtr& call)
         monitors_.erase(position);
         on_monitors_changed_();
     });
-    send(*position, snapshot("snapshot"));
+    send(*position, varlink::format_reply(snapshot("snapshot"), true));
     on_monitors_changed_();
 }
 
@@ -300,25 +300,36 @@ void Api::on_binding(const std::string& name, const std::string& change)
 
 void Api::on_lost()
 {
-    broadcast(snapshot("lost"));
+    sequence_++;
+    for (auto& monitor : monitors_)
+        if (!monitor.has_lost)
+            make_up_for_loss(monitor);
 }
 
 void Api::broadcast(Json event)
 {
     event["sequence"] = ++sequence_;
+    if (monitors_.empty())
+        return;
+    const auto message = varlink::format_reply(event, true);
     for (auto& monitor : monitors_)
-        send(monitor, event);
+        send(monitor, message);
 }
 
-/// Sends an event. A monitor that is too slow misses some, and gets a snapshot once it has room.
-void Api::send(Monitor& monitor, const Json& event)
+/// Sends an event. A monitor that is too slow misses some.
+void Api::send(Monitor& monitor, const std::string& message)
 {
-    if (monitor.has_lost || monitor.call->notify(event))
-        return;
+    if (!monitor.has_lost && !monitor.call->notify_formatted(message))
+        make_up_for_loss(monitor);
+}
+
+/// Sends no more events, but a snapshot once the monitor has read all.
+void Api::make_up_for_loss(Monitor& monitor)
+{
     monitor.has_lost = true;
     monitor.call->on_room([this, &monitor] {
         monitor.has_lost = false;
-        send(monitor, snapshot("lost"));
+        send(monitor, varlink::format_reply(snapshot("lost"), true));
     });
 }
 

@@ -66,7 +66,8 @@ private:
     void reload_bindings(const CallPtr& call);
 
     void broadcast(Json event);
-    void send(Monitor& monitor, const Json& event);
+    void send(Monitor& monitor, const std::string& message);
+    void make_up_for_loss(Monitor& monitor);
     [[nodiscard]] Json event_of(const char* kind) const;
     [[nodiscard]] Json snapshot(const char* kind) const;
     [[nodiscard]] Json device(const Device& device) const;

@@ -66,11 +66,12 @@ void Call::reply(Json parameters)
 
 bool Call::notify(const Json& parameters)
 {
-    if (!is_open() || !wants_more())
-        return false;
-    const bool is_said = connection_->notify(format_reply(parameters, true));
-    is_full_ = is_full_ || !is_said;
-    return is_said;
+    return is_open() && wants_more() && notify_formatted(format_reply(parameters, true));
+}
+
+bool Call::notify_formatted(const std::string& message)
+{
+    return is_open() && wants_more() && connection_->notify(message);
 }
 
 void Call::fail(const std::string& error, Json parameters)

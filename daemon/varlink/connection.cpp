@@ -60,6 +60,7 @@ Result<void> Connection::start(sd_event* event)
 void Connection::end()
 {
     owner_ = nullptr;
+    flush();
     close();
 }
 
@@ -92,7 +93,9 @@ bool Connection::notify(const std::string& message)
         output_.push(message);
     else if (output_.size() == 0)
         turn_down(message); // it has read all: no room will come
-    wake();
+    // who has news for many clients does not write to each of them: each takes its turn
+    if (socket_ && !is_in_turn_)
+        await_turn();
     return is_said;
 }
 
@@ -101,6 +104,12 @@ void Connection::wake()
     if (!socket_ || is_in_turn_)
         return;
     flush();
+    await_turn();
+}
+
+/// Has the event loop come back, for what is left to write or to close.
+void Connection::await_turn()
+{
     if (is_over())
         close_soon();
     else
@@ -217,7 +226,6 @@ void Connection::offer_room()
 {
     if (!may_offer_room())
         return;
-    call_->is_full_ = false;
     const auto callback = std::exchange(call_->on_room_, nullptr);
     callback();
 }
@@ -259,7 +267,7 @@ bool Connection::may_receive() const
 
 bool Connection::may_offer_room() const
 {
-    return call_ && call_->is_full_ && call_->on_room_ && output_.size() == 0 && !is_closing();
+    return call_ && call_->on_room_ && output_.size() == 0 && !is_closing();
 }
 
 /// Returns true if it may close: after a client hung up, calls that need no reply are still run.

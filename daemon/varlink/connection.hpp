@@ -70,7 +70,7 @@ public:
 
     /// Sends the last message of the call that runs, empty if it gets none.
     void finish(const std::string& message);
-    /// Returns false if the message does not fit now.
+    /// Returns false if the message does not fit now. It goes out when it is the client's turn.
     [[nodiscard]] bool notify(const std::string& message);
     [[nodiscard]] bool is_closing() const
     {
@@ -105,6 +105,7 @@ private:
     void give_up(std::string why);
     void close();
     void close_soon();
+    void await_turn();
     void watch_io();
     void watch_stall(bool is_stalled);
 

@@ -38,13 +38,15 @@ public:
     /// Sends one of several, if the client wants more. Returns false if the client does not keep up
     /// (see Limits::output_bytes) or has gone; then nothing was sent.
     bool notify(const Json& parameters);
+    /// The same, with what format_reply() makes of the parameters, for several calls at once.
+    bool notify_formatted(const std::string& message);
     /// Sends an error as reply. The name is complete: "io.rdmad.Devices.NoSuchDevice".
     void fail(const std::string& error, Json parameters = Json::object());
     /// Sends org.varlink.service.InvalidParameter.
     void fail_parameter(const std::string& parameter);
     /// Sends org.varlink.service.PermissionDenied.
     void fail_permission();
-    /// Calls back once when notify() has room again after it had none.
+    /// Calls back once when the client has read all that was sent: there is room for more.
     void on_room(std::function<void()> callback);
     /// Calls back once when the client hangs up, is dropped, or the server ends; not after reply().
     void on_close(std::function<void()> callback);
@@ -58,7 +60,6 @@ private:
     Connection* connection_; ///< null: nothing can be sent
     Request request_;
     uid_t peer_uid_;
-    bool is_full_ = false; ///< notify() could not send something
     std::function<void()> on_room_;
     std::function<void()> on_close_;
 };

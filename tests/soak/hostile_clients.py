@@ -277,6 +277,20 @@ def never_reading_monitors(attack):
     return 'bounded'
 
 
+def reading_monitors(attack):
+    """They keep up, so that each of them is told all that happens."""
+    clients, _ = attack.dial_many(16)
+    for client in clients:
+        client.call('io.rdmad.Devices.Monitor', ('more',), pollPorts=True)
+        if (reply := client.reply() or {}).get('parameters', {}).get('event') != 'snapshot':
+            raise Wrong(f'a monitor got {reply}')
+    for _ in attack.turns(0.02):
+        for client in clients:
+            with contextlib.suppress(BlockingIOError):
+                client.socket.recv(1 << 20, socket.MSG_DONTWAIT)
+    return 'told when all else is done'
+
+
 def slow(attack):
     """A byte now and then, of messages that end at last, and of one that does not."""
     clients, _ = attack.dial_many(16)
@@ -389,7 +403,8 @@ def half_closed(attack):
 
 
 ATTACKS = (oversized, truncated, deeply_nested, of_many_values, no_calls, writes, descriptors_passed_along, slow, pipelined_calls, listing,
-           oneway_calls, half_closed, thousands_of_connections, storm, never_reading_monitors, never_reading)
+           oneway_calls, half_closed, thousands_of_connections, storm, reading_monitors, never_reading_monitors,
+           never_reading)
 
 
 # -- who is served meanwhile -------------------------------------------------------------------------
