@@ -116,9 +116,11 @@ std::string why_no_unit(const std::string& unit)
 std::map<std::string, std::string> Bindings::read()
 {
     files_.clear();
+    earliest_stage_ = config::Stage::applications;
     std::map<std::string, uint64_t> digests;
     for (const auto& file : config::read_files(root_, config::binding_folders(), suffix)) {
         files_.push_back(config::parse_binding(file));
+        earliest_stage_ = std::max(earliest_stage_, files_.back().stage);
         digests.emplace(file.name, digest_of(file));
     }
     std::map<std::string, std::string> changes;

@@ -25,6 +25,11 @@ public:
         return files_;
     }
     [[nodiscard]] const config::BindingFile* find(const std::string& name) const;
+    /// Returns the first of the stages that files say.
+    [[nodiscard]] config::Stage earliest_stage() const
+    {
+        return earliest_stage_;
+    }
 
     /// Writes a file for this boot that binds the unit, with keys of the file. Returns its name.
     [[nodiscard]] Result<std::string>
@@ -35,7 +40,8 @@ public:
 
 private:
     std::string root_;
-    std::vector<config::BindingFile> files_;  ///< ordered by name
+    std::vector<config::BindingFile> files_; ///< ordered by name
+    config::Stage earliest_stage_ = config::Stage::applications;
     std::map<std::string, uint64_t> digests_; ///< of what they say, by name
 };
 

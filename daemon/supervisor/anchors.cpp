@@ -117,9 +117,10 @@ bool Anchors::end(const std::string& anchor)
 /// node is there. When a device goes, all its anchors end, and no unit is looked at for them.
 void Anchors::on_job(const std::string& anchor)
 {
-    for (const auto& [unit, tied] : units_)
-        if (tied.is_kept && systemd::keeper_name(unit) == anchor)
-            return note_failure();
+    if (anchor.ends_with(systemd::keeper_suffix))
+        for (const auto& [unit, tied] : units_)
+            if (tied.is_kept && systemd::keeper_name(unit) == anchor)
+                return note_failure();
     (void)end(anchor);
     // PID 1 listed it, and no unit has claimed it yet
     if (unclaimed_.contains(anchor))

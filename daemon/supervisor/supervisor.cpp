@@ -460,7 +460,7 @@ config::Stage Supervisor::stage_of(const BoundUnit& unit) const
 Obstacle Supervisor::earlier_stage(uint32_t index, config::Stage stage) const
 {
     const auto claims = claims_.find(index);
-    if (claims == claims_.end() || stage == config::Stage::targets)
+    if (claims == claims_.end() || stage >= bindings_.earliest_stage())
         return {};
     for (const auto& claim : claims->second) {
         const auto found = units_.find(claim.unit);

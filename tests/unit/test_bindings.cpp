@@ -239,6 +239,24 @@ TEST_CASE("files are read in the order of their names, the first folder's first"
     CHECK(bench.names() == List{"10-vendor.binding", "30-run.binding"});
 }
 
+TEST_CASE("the first stage that a file says is known, as long as one says it", "[bindings]")
+{
+    using config::Stage;
+    FixtureTree tree;
+    Bindings bindings(tree.path());
+    const auto stage_with = [&](const std::string& name, const std::string& key) {
+        tree.file("etc/rdmad/binding.d/" + name,
+                  "[Match]\nDevice=*\n[Binding]\nUnit=a.service\n" + key);
+        (void)bindings.read();
+        return bindings.earliest_stage();
+    };
+    CHECK(bindings.earliest_stage() == Stage::applications);
+    CHECK(stage_with("a.binding", "") == Stage::applications);
+    CHECK(stage_with("b.binding", "Stage=targets\n") == Stage::targets);
+    CHECK(stage_with("c.binding", "Stage=initiators\n") == Stage::targets);
+    CHECK(stage_with("b.binding", "") == Stage::initiators);
+}
+
 TEST_CASE("reading tells which files came, went, or say something else", "[bindings]")
 {
     const Bench bench;
