@@ -7,6 +7,7 @@
 #include <algorithm>
 #include <array>
 #include <cerrno>
+#include <unistd.h>
 
 namespace rdmad {
 
@@ -183,6 +184,11 @@ std::vector<std::string> UnitRecords::names() const
 Result<void> UnitRecords::write(const std::string& unit, const UnitRecord& record) const
 {
     return write_record(directory_, unit, format_record(unit, record));
+}
+
+void UnitRecords::remove(const std::string& unit) const
+{
+    unlink(path(unit).c_str());
 }
 
 } // namespace rdmad

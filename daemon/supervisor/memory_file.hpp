@@ -33,6 +33,7 @@ public:
     /// Returns the units that have a record.
     [[nodiscard]] std::vector<std::string> names() const;
     [[nodiscard]] Result<void> write(const std::string& unit, const UnitRecord& record) const;
+    void remove(const std::string& unit) const;
 
 private:
     [[nodiscard]] std::string path(const std::string& unit) const;

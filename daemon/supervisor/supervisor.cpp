@@ -269,6 +269,9 @@ void Supervisor::prune(const std::string& unit)
     auto record = found->second.record;
     record.members.clear();
     remember(unit, found->second, std::move(record));
+    // an outdated one would tell a later binding of a run that has ended, and nobody knows why
+    if (found->second.is_unwritten)
+        records_.remove(unit);
     manager_->unwatch(unit);
     units_.erase(found);
 }
@@ -847,9 +850,10 @@ std::set<uint32_t> Supervisor::awaited() const
 /// that a record had: there may be hundreds.
 void Supervisor::sweep_departures()
 {
-    const auto due = std::exchange(sweep_due_, {});
-    if (due.empty())
+    // the file of an unwritten record may have ports that the record has no more
+    if (sweep_due_.empty() || has_unwritten())
         return;
+    const auto due = std::exchange(sweep_due_, {});
     std::map<uint32_t, std::set<NodeId>> kept;
     for (const auto index : due)
         if (inventory_.devices().contains(index))
@@ -860,7 +864,7 @@ void Supervisor::sweep_departures()
                 continue;
             auto& nodes = kept[member.index];
             // a record that is written has the time
-            if (!member.removed || unit.is_unwritten)
+            if (!member.removed)
                 nodes.insert(member.node_id());
         }
     for (const auto index : due) {

@@ -2333,6 +2333,59 @@ TEST_CASE("a record that could not be written is written with the next look, or 
     CHECK(bench.record("a.service").memory.stop->cause == Stop::Cause::other);
 }
 
+TEST_CASE("a note of a removal is kept while a record cannot be written", "[supervisor]")
+{
+    Bench bench;
+    bench.run_with_opa();
+    // it may be deleted, and not be replaced, as where /run is full
+    bench.run.directory("units/.new");
+    bench.unplug(opa, 1000);
+    bench.tell("a.service", down(1001));
+    bench.kernel.return_as(opa, 7);
+    bench.plug(7);
+    bench.finish_all();
+    bench.supervisor->on_job("a.service", 17, "done");
+    constexpr uint64_t much_later = 20'000'000;
+    bench.tell("a.service", running(much_later));
+    CHECK(std::filesystem::is_symlink(bench.run.path(Bench::note_of(opa))));
+    // somebody stops it
+    auto stopped = running(much_later);
+    stopped.active_state = "inactive";
+    stopped.active_exit = stopped.state_change = 2 * much_later;
+    bench.tell("a.service", stopped);
+    bench.pid1.take();
+    SECTION("until it is written")
+    {
+        std::filesystem::remove(bench.run.path("units/.new"));
+        bench.tell("a.service", stopped);
+        REQUIRE_FALSE(bench.supervisor->has_unwritten());
+        bench.supervisor->settle();
+        CHECK_FALSE(std::filesystem::is_symlink(bench.run.path(Bench::note_of(opa))));
+    }
+    SECTION("for the next rdmad")
+    {
+        bench.restart({Bench::event("", 7)});
+        bench.tell("a.service", stopped);
+        bench.finish_all();
+        bench.tell("a.service", stopped);
+        const auto asked = bench.pid1.take();
+        CHECK(std::count(asked.begin(), asked.end(), "start a.service") == 0);
+        CHECK(bench.reason("a.service").starts_with("is left alone"));
+    }
+}
+
+TEST_CASE("of a unit that is unbound there is no record that could not be written", "[supervisor]")
+{
+    Bench bench;
+    bench.run_with_opa();
+    const bool is_full = GENERATE(true, false);
+    if (is_full)
+        bench.run.directory("units/.new");
+    bench.run.remove("etc");
+    bench.reload();
+    CHECK(std::filesystem::exists(bench.run.path("units/a.service")) == !is_full);
+}
+
 TEST_CASE("an anchor that PID 1 does not take away is asked for again", "[supervisor]")
 {
     Bench bench;
