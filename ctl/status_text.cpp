@@ -134,16 +134,16 @@ std::vector<std::string> missing_of(const std::vector<Binding>& bindings,
 /// Returns true if a binding has rdmad start the unit, and none keeps rdmad from that.
 bool is_started_by(const std::vector<Binding>& bindings, const Unit& unit)
 {
-    size_t all = 0;
-    size_t starting = 0;
+    bool is_started = false;
     for (const auto& binding : bindings) {
         if (std::find(unit.bindings.begin(), unit.bindings.end(), binding.name) ==
             unit.bindings.end())
             continue;
-        all++;
-        starting += binding.restart != "no" ? 1 : 0;
+        if (binding.restart == "no")
+            return false;
+        is_started = true;
     }
-    return all > 0 && starting == all;
+    return is_started;
 }
 
 std::string describe_bound(const BoundPort& port)
