@@ -300,10 +300,7 @@ void Api::on_binding(const std::string& name, const std::string& change)
 
 void Api::on_lost()
 {
-    sequence_++;
-    for (auto& monitor : monitors_)
-        if (!monitor.has_lost)
-            make_up_for_loss(monitor);
+    broadcast(snapshot("lost"));
 }
 
 void Api::broadcast(Json event)
@@ -316,16 +313,12 @@ void Api::broadcast(Json event)
         send(monitor, message);
 }
 
-/// Sends an event. A monitor that is too slow misses some.
+/// Sends an event. A monitor that is too slow misses some, and gets a snapshot once it has read
+/// all.
 void Api::send(Monitor& monitor, const std::string& message)
 {
-    if (!monitor.has_lost && !monitor.call->notify_formatted(message))
-        make_up_for_loss(monitor);
-}
-
-/// Sends no more events, but a snapshot once the monitor has read all.
-void Api::make_up_for_loss(Monitor& monitor)
-{
+    if (monitor.has_lost || monitor.call->notify_formatted(message))
+        return;
     monitor.has_lost = true;
     monitor.call->on_room([this, &monitor] {
         monitor.has_lost = false;

@@ -67,7 +67,6 @@ private:
 
     void broadcast(Json event);
     void send(Monitor& monitor, const std::string& message);
-    void make_up_for_loss(Monitor& monitor);
     [[nodiscard]] Json event_of(const char* kind) const;
     [[nodiscard]] Json snapshot(const char* kind) const;
     [[nodiscard]] Json device(const Device& device) const;

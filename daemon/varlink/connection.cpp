@@ -14,6 +14,9 @@ namespace rdmad::varlink {
 namespace {
 
 constexpr size_t chunk_bytes = 16 * 1024;
+// of what a client is told beside its turns: a long burst would wait in memory, once for each
+// client
+constexpr size_t most_beside_turns = 64 * 1024;
 
 bool is_temporary(int code)
 {
@@ -93,8 +96,10 @@ bool Connection::notify(const std::string& message)
         output_.push(message);
     else if (output_.size() == 0)
         turn_down(message); // it has read all: no room will come
-    // who has news for many clients does not write to each of them: each takes its turn
-    if (socket_ && !is_in_turn_)
+    // who has news for many clients does not write each to each of them: they take turns
+    if (output_.size() > most_beside_turns)
+        wake();
+    else if (socket_ && !is_in_turn_)
         await_turn();
     return is_said;
 }
@@ -140,11 +145,26 @@ int Connection::on_stall(sd_event_source*, uint64_t, void* userdata)
         // it has read: timers come before clients
         if (self->is_writable())
             return 0;
+        // the socket is told to be writable only once three quarters of it are empty
+        if (self->can_go_on())
+            return 0;
         self->output_.clear();
         self->give_up("does not read its answers");
     }
     self->settle();
     return 0;
+}
+
+/// Writes what the socket takes by now. Returns true if it took something, and waits on.
+bool Connection::can_go_on()
+{
+    const auto before = output_.size();
+    is_blocked_ = false;
+    flush();
+    if (output_.size() == before)
+        return false;
+    settle();
+    return true;
 }
 
 /// Does all work of the event loop's callbacks. A handler may end the connection, or the server.

@@ -84,6 +84,7 @@ private:
     static int on_io(sd_event_source* source, int fd, uint32_t events, void* userdata);
     static int on_stall(sd_event_source* source, uint64_t usec, void* userdata);
 
+    [[nodiscard]] bool can_go_on();
     void advance();
     void receive();
     void flush();

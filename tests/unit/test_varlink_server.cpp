@@ -897,6 +897,37 @@ TEST_CASE("a client that reads slowly is not dropped", "[varlink]")
     CHECK(bench.server->connection_count() == 1);
 }
 
+TEST_CASE("a client that always leaves most unread is not dropped as long as it reads", "[varlink]")
+{
+    Bench bench({.output_bytes = 5'000'000, .stall = std::chrono::milliseconds(300)});
+    auto client = bench.client();
+    client.call("a.b.Keep", ",\"more\":true");
+    bench.settle();
+    fill(bench);
+    for (int i = 0; i < 10; i++) {
+        // of more than 200,000 that the socket holds
+        client.receive(50'000);
+        bench.run_for(std::chrono::milliseconds(150));
+        CHECK(bench.server->connection_count() == 1);
+    }
+    CHECK(bench.time_until_connections(0) < std::chrono::seconds(10));
+}
+
+TEST_CASE("what is told in a long burst does not all wait in memory", "[varlink]")
+{
+    Bench bench;
+    auto client = bench.client();
+    client.call("a.b.Keep", ",\"more\":true");
+    bench.settle();
+    size_t read = 0;
+    // more than may wait, and no turn of the event loop in between
+    for (int i = 0; i < 200; i++) {
+        REQUIRE(bench.kept().notify(big()));
+        read += client.receive();
+    }
+    CHECK(read > 1'500'000);
+}
+
 TEST_CASE("a client that read in time is not dropped as its turn comes late", "[varlink]")
 {
     Bench bench({.output_bytes = 500'000, .stall = std::chrono::milliseconds(500)});
