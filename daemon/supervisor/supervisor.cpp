@@ -707,6 +707,7 @@ Group Supervisor::group_of(const std::string& name, const BoundUnit& unit,
     }
     // where no GUID is named, an adapter that was put in place of another is as good
     const bool names_ports = !file.match.port_guids().empty();
+    const bool is_down = unit.state && !unit.state->is_up();
     const auto is_present = [&](auto same) {
         return std::any_of(group.present.begin(), group.present.end(), same);
     };
@@ -727,7 +728,8 @@ Group Supervisor::group_of(const std::string& name, const BoundUnit& unit,
         });
         const bool may_be_held =
             inventory_.devices().contains(member.index) || events_.is_removing(member.index);
-        const bool is_over = is_back || !may_match(file, member);
+        // while the unit is up, PID 1 may be about to stop it for a port of the file as it was
+        const bool is_over = is_back || (is_down && !may_match(file, member));
         group.lost.push_back({member, is_over, may_be_held, is_tied});
     }
     // of a unit that is named by its port, each port has its own

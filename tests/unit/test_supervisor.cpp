@@ -885,6 +885,26 @@ TEST_CASE("a port that its file does not ask for any more is not waited for", "[
         CHECK(member.index == 0);
 }
 
+TEST_CASE("a port that goes just after its file was edited has stopped its unit", "[supervisor]")
+{
+    Bench bench;
+    bench.bind("Device=opa mixed", "Unit=a.service");
+    bench.plug(0);
+    bench.plug(opa);
+    bench.finish_all();
+    bench.tell("a.service", running());
+    bench.run.file("etc/rdmad/binding.d/50-a.binding",
+                   "[Match]\nDevice=mixed\n[Binding]\nUnit=a.service\n");
+    bench.bindings.read();
+    bench.supervisor->on_bindings();
+    // before rdmad has asked PID 1 to untie it
+    bench.unplug_early(opa, 1000);
+    bench.tell("a.service", running());
+    bench.tell("a.service", down(1001));
+    CHECK(bench.record("a.service").memory.stop->cause == Stop::Cause::unplug);
+    CHECK(bench.reason("a.service") == "is being started");
+}
+
 TEST_CASE("what the administrator stopped is not started by a return", "[supervisor]")
 {
     Bench bench;
