@@ -116,7 +116,8 @@ Daemon::Daemon(sd_event* event, const sysfs::Directory& root, UdevMonitor udev)
                    .on_work = [this] { work_.arm_now(); }}),
       record_refresh_(inventory_, [] { return now_usec(CLOCK_BOOTTIME); }),
       recovery_("/run/rdmad/recovery", settings_.recovery,
-                {.on_report = recovery::tell,
+                {.on_report = [away = std::set<std::string>()](
+                                  const auto& report) mutable { recovery::tell(report, away); },
                  .on_wait = recovery::tell_waiting,
                  .may_have_work = [] { return recovery::may_have_work(""); },
                  .on_plan = [this] { work_.arm_now(); }}),

@@ -14,7 +14,6 @@ using Mode = Order::Mode;
 void take_outcome(Target& target, const Result<void>& outcome, State done)
 {
     target.state = done;
-    target.is_changed = outcome.has_value();
     if (outcome)
         return;
     const int code = outcome.error().code;

@@ -31,9 +31,11 @@ std::optional<Enum> named(const Names& names, const Json& object, const char* ke
 
 Json to_json(const Target& target)
 {
-    return {{"kind", to_string(target.kind)}, {"name", target.name},
-            {"address", target.address},      {"state", to_string(target.state)},
-            {"reason", target.reason},        {"isChanged", target.is_changed}};
+    return {{"kind", to_string(target.kind)},
+            {"name", target.name},
+            {"address", target.address},
+            {"state", to_string(target.state)},
+            {"reason", target.reason}};
 }
 
 std::optional<Target> target_of(const Json& object)
@@ -48,7 +50,6 @@ std::optional<Target> target_of(const Json& object)
     read(object, "name", target.name);
     read(object, "address", target.address);
     read(object, "reason", target.reason);
-    read(object, "isChanged", target.is_changed);
     return target;
 }
 

@@ -53,7 +53,6 @@ struct Target {
     std::string address = {}; ///< "192.0.2.1:4420", or the GUID of a port
     State state = State::up;
     std::string reason = {}; ///< of waiting and failed
-    bool is_changed = false; ///< to that state, by this order
 
     friend bool operator==(const Target&, const Target&) = default;
 };

@@ -3,20 +3,24 @@
 
 #include "daemon/log.hpp"
 
+#include <utility>
+
 namespace rdmad::recovery {
 
-void tell(const Report& report)
+void tell(const Report& report, std::set<std::string>& away)
 {
+    const auto before = std::exchange(away, {});
     for (const auto& target : report.targets) {
         const auto what = describe(target);
         const log::Fields fields = {{log::field::target, what}};
         if (target.state == Target::State::restored)
             log::notice(log::id::target_restored, what + " waits for connections again", fields);
-        else if (target.state == Target::State::released && target.is_changed)
-            log::notice(log::id::target_released, what + " is taken away until its device is ready",
-                        fields);
         else if (target.state == Target::State::failed)
             log::warning(log::id::target_failed, what + ": " + target.reason, fields);
+        else if (target.state == Target::State::released && away.insert(what).second &&
+                 !before.contains(what))
+            log::notice(log::id::target_released, what + " is taken away until its device is ready",
+                        fields);
     }
 }
 

@@ -3,10 +3,14 @@
 
 #include "daemon/recovery/target.hpp"
 
+#include <set>
+#include <string>
+
 namespace rdmad::recovery {
 
-/// Logs what was done.
-void tell(const Report& report);
+/// Logs what was done; that a target was taken away, unless it is one of away: those of which that
+/// was told and that were not seen otherwise since. Updates away.
+void tell(const Report& report, std::set<std::string>& away);
 /// Logs that a target still waits after the last try.
 void tell_waiting(const Target& target);
 

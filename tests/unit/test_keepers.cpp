@@ -18,13 +18,6 @@ using namespace std::string_literals;
 
 namespace {
 
-/// Returns "released now" of what was taken away by this order.
-std::string state_of(const Target& target)
-{
-    const bool is_news = target.state == Target::State::released && target.is_changed;
-    return std::string(to_string(target.state)) + (is_news ? " now" : "");
-}
-
 using List = std::vector<std::string>;
 using Mode = Order::Mode;
 
@@ -80,7 +73,7 @@ struct Bench {
             {mode, devices, {Kind::nvmet, Kind::iser}}, [&] { return Result<Fabric>(fabric); },
             keepers);
         for (const auto& target : must(targets))
-            told.push_back(describe(target) + " " + state_of(target));
+            told.push_back(describe(target) + " " + std::string(to_string(target.state)));
         return told;
     }
     [[nodiscard]] List links() const
@@ -164,7 +157,7 @@ struct NfsBench {
             {mode, devices, {Kind::nfs}, has_service}, [&] { return Result<Fabric>(fabric); },
             keepers);
         for (const auto& target : must(targets))
-            told.push_back(target.address + " " + state_of(target));
+            told.push_back(target.address + " " + std::string(to_string(target.state)));
         return told;
     }
     [[nodiscard]] List listeners() const
@@ -320,7 +313,7 @@ TEST_CASE("what is released comes back when its device is ready", "[keepers]")
           List{told_port + std::string("up")});
     CHECK(bench.links() == List{"a"});
     CHECK(bench.obey(Mode::release, fabric_with({"192.0.2.1:4420"})) ==
-          List{told_port + std::string("released now")});
+          List{told_port + std::string("released")});
     CHECK(bench.links().empty());
     bench.restart();
     CHECK(bench.obey(Mode::restore, fabric_with(), {}) ==
@@ -343,8 +336,7 @@ TEST_CASE("an iSER portal is switched off and on", "[keepers]")
     Bench bench;
     bench.configfs.file(portal, "1\n");
     const std::string told = "iser iqn.x:a/tpgt_1 at 192.0.2.1:3260 ";
-    CHECK(bench.obey(Mode::release, fabric_with({"192.0.2.1:3260"})) ==
-          List{told + "released now"});
+    CHECK(bench.obey(Mode::release, fabric_with({"192.0.2.1:3260"})) == List{told + "released"});
     CHECK(bench.configfs.read(portal).starts_with("0"));
     bench.restart();
     CHECK(bench.obey(Mode::restore, fabric_with()) == List{told + "restored"});
@@ -453,7 +445,7 @@ TEST_CASE("a listener of the NFS server goes with its device, and returns", "[ke
     // its device is being removed: it is not listed any more
     CHECK(bench.obey(Mode::look, Fabric(), {}) == List{"192.0.2.1:20049 dead"});
     CHECK(bench.nfsd.calls.empty());
-    CHECK(bench.obey(Mode::restore, Fabric(), {}) == List{"192.0.2.1:20049 released now"});
+    CHECK(bench.obey(Mode::restore, Fabric(), {}) == List{"192.0.2.1:20049 released"});
     CHECK(bench.listeners() == List{"tcp:0.0.0.0:2049"});
     CHECK(bench.nfsd.threads == "4 4");
     CHECK(bench.obey(Mode::restore, Fabric(), {}) == List{"192.0.2.1:20049 released"});

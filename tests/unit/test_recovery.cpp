@@ -105,7 +105,7 @@ TEST_CASE("orders and reports are read as they were written", "[recovery]")
     CHECK(read.kinds == order.kinds);
     CHECK(read.number == order.number);
     const Report report = {
-        .targets = {{Kind::srpt, "port", "0002:c903:0000:0001", State::failed, "why", true}},
+        .targets = {{Kind::srpt, "port", "0002:c903:0000:0001", State::failed, "why"}},
         .users = {"nvme_rdma"},
         .connects_nvme = true,
         .order = 7};

@@ -185,22 +185,30 @@ TEST_CASE("what became of a target is told unless nothing did", "[tell]")
     };
     const std::string name = R"(nvmet ports/\x1b[2J at 192.0.2.1:4420)";
     Told told;
-    auto released = target(TargetState::released);
-    released.is_changed = true;
-    // one that was taken away before is told of no more
-    recovery::tell(
-        {.targets = {target(TargetState::up), target(TargetState::dead),
-                     target(TargetState::waiting), target(TargetState::restored),
-                     target(TargetState::released), released, target(TargetState::failed)}});
+    std::set<std::string> away;
+    recovery::tell({.targets = {target(TargetState::up), target(TargetState::dead),
+                                target(TargetState::waiting), target(TargetState::restored),
+                                target(TargetState::failed), target(TargetState::released)}},
+                   away);
     const auto entries = told.journal.take();
     REQUIRE(entries.size() == 3);
     CHECK(Told::text(entries[0]) ==
           line(notice, log::id::target_restored, name + " waits for connections again"));
-    CHECK(Told::text(entries[1]) == line(notice, log::id::target_released,
+    CHECK(Told::text(entries[1]) == line(warning, log::id::target_failed, name + ": no room"));
+    CHECK(Told::text(entries[2]) == line(notice, log::id::target_released,
                                          name + " is taken away until its device is ready"));
-    CHECK(Told::text(entries[2]) == line(warning, log::id::target_failed, name + ": no room"));
     for (const auto& entry : entries)
         CHECK(entry.value("RDMA_TARGET") == name);
+
+    // told once, for as long as it is so
+    const auto tell_one = [&](TargetState state) {
+        recovery::tell({.targets = {target(state)}}, away);
+        return told.journal.take().size();
+    };
+    CHECK(tell_one(TargetState::released) == 0);
+    CHECK(tell_one(TargetState::released) == 0);
+    CHECK(tell_one(TargetState::up) == 0);
+    CHECK(tell_one(TargetState::released) == 1);
 
     recovery::tell_waiting(target(TargetState::waiting));
     const auto waits = told.journal.take_one();
