@@ -66,7 +66,7 @@ void Call::reply(Json parameters)
 
 bool Call::notify(const Json& parameters)
 {
-    return is_open() && wants_more() && notify_formatted(format_reply(parameters, true));
+    return notify_formatted(format_reply(parameters, true));
 }
 
 bool Call::notify_formatted(const std::string& message)
