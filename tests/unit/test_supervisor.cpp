@@ -71,11 +71,17 @@ struct Bench {
         add_captured_devices(sys);
         begin();
     }
-    void bind(const std::string& match, const std::string& keys,
+    /// Writes a file that rdmad has yet to read.
+    void edit(const std::string& match, const std::string& keys,
               const std::string& name = "50-a.binding")
     {
         run.file("etc/rdmad/binding.d/" + name,
                  "[Match]\n" + match + "\n[Binding]\n" + keys + "\n");
+    }
+    void bind(const std::string& match, const std::string& keys,
+              const std::string& name = "50-a.binding")
+    {
+        edit(match, keys, name);
         reload();
     }
     void reload()
@@ -228,6 +234,15 @@ struct Bench {
     void run_with_any()
     {
         bind(opa_match, "Unit=a.service\nRequire=any");
+        plug(opa);
+        finish_all();
+        tell("a.service", running());
+    }
+    /// a.service runs with the ports of mixed and opa that match.
+    void run_with_both(const std::string& match, const std::string& keys)
+    {
+        bind(match, keys);
+        plug(0);
         plug(opa);
         finish_all();
         tell("a.service", running());
@@ -864,11 +879,7 @@ TEST_CASE("a port that its file does not ask for any more is not waited for", "[
         Row{"Device=opa mixed", "Device=mixed"}, Row{"Device=opa", "Device=mixed\nPort=2"});
     const auto wait = "waits for the return of port 0011750101000001 of opa";
     Bench bench;
-    bench.bind(row.before, "Unit=a.service");
-    bench.plug(0);
-    bench.plug(opa);
-    bench.finish_all();
-    bench.tell("a.service", running());
+    bench.run_with_both(row.before, "Unit=a.service");
     bench.unplug(opa, 1000);
     bench.tell("a.service", down(2000));
     REQUIRE(bench.reason("a.service") == wait);
@@ -888,13 +899,8 @@ TEST_CASE("a port that its file does not ask for any more is not waited for", "[
 TEST_CASE("a port that goes just after its file was edited has stopped its unit", "[supervisor]")
 {
     Bench bench;
-    bench.bind("Device=opa mixed", "Unit=a.service");
-    bench.plug(0);
-    bench.plug(opa);
-    bench.finish_all();
-    bench.tell("a.service", running());
-    bench.run.file("etc/rdmad/binding.d/50-a.binding",
-                   "[Match]\nDevice=mixed\n[Binding]\nUnit=a.service\n");
+    bench.run_with_both("Device=opa mixed", "Unit=a.service");
+    bench.edit("Device=mixed", "Unit=a.service");
     bench.bindings.read();
     bench.supervisor->on_bindings();
     // before rdmad has asked PID 1 to untie it
@@ -1140,11 +1146,7 @@ TEST_CASE("what PID 1 has yet to stop for a port is not started with the next on
 {
     Bench bench;
     const bool is_restarted = GENERATE(false, true);
-    bench.bind("Device=mixed opa", "Unit=a.service");
-    bench.plug(0);
-    bench.plug(opa);
-    bench.finish_all();
-    bench.tell("a.service", running());
+    bench.run_with_both("Device=mixed opa", "Unit=a.service");
     // both devices are reset, and PID 1 is busy
     for (const uint32_t index : {0U, opa})
         bench.unplug_early(index, 1000 + index);
@@ -1842,11 +1844,7 @@ TEST_CASE("a unit that keeps its device from being removed is stopped where its 
 {
     const auto* keys = GENERATE("OnBlocked=stop", "OnBlocked=report");
     Bench bench;
-    bench.bind("Device=mixed opa", "Unit=a.service\nRequire=any\n"s + keys);
-    bench.plug(0);
-    bench.plug(opa);
-    bench.finish_all();
-    bench.tell("a.service", running());
+    bench.run_with_both("Device=mixed opa", "Unit=a.service\nRequire=any\n"s + keys);
     bench.removing = {opa};
     bench.unplug(opa, 1000);
     bench.pid1.take();
@@ -1859,11 +1857,7 @@ TEST_CASE("a unit that keeps its device from being removed is stopped where its 
 TEST_CASE("what was stopped to let a device go is started with what is left", "[supervisor]")
 {
     Bench bench;
-    bench.bind("Device=mixed opa", "Unit=a.service\nRequire=any\nOnBlocked=stop");
-    bench.plug(0);
-    bench.plug(opa);
-    bench.finish_all();
-    bench.tell("a.service", running());
+    bench.run_with_both("Device=mixed opa", "Unit=a.service\nRequire=any\nOnBlocked=stop");
     bench.removing = {opa};
     bench.unplug(opa, 1000);
     bench.supervisor->on_blocked(opa, {"a.service"});
@@ -2483,11 +2477,7 @@ TEST_CASE("a unit that was not asked to stop is not drained, whatever port it ha
 TEST_CASE("a unit with another port is drained when it runs with that", "[supervisor]")
 {
     Bench bench;
-    bench.bind("Device=mixed opa", "Unit=a.service\nRequire=any");
-    bench.plug(0);
-    bench.plug(opa);
-    bench.finish_all();
-    bench.tell("a.service", running());
+    bench.run_with_both("Device=mixed opa", "Unit=a.service\nRequire=any");
     std::map<std::string, int> asked;
     CHECK(bench.supervisor->drain(opa, asked).left == List{"a.service"});
     // a restart by PID 1 before it comes to the stop is none that has the other port
