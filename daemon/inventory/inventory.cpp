@@ -348,7 +348,8 @@ bool Inventory::is_outdated(const Record& record, const Device& device)
         place++;
         if (port.guid && !port.has_guid)
             continue;
-        if ((port.guid || !port.netdev.empty()) &&
+        // it may also have gone there before rdmad was started
+        if ((port.has_guid || !port.netdev.empty()) &&
             (netdev.empty() ? "-" : netdev) != netdev_word(port.netdev))
             return true;
         if (port.guid && known != port.guid && !port.is_elsewhere())

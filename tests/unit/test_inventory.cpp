@@ -526,6 +526,9 @@ TEST_CASE("a port that was always in a container has no GUID", "[inventory]")
         CHECK_FALSE(bench.device(0).ports[0].is_foreign());
         must(bench.inventory.refresh(0));
     }
+    // it went there after udev had handled its nodes, and before rdmad was started
+    bench.inventory.handle(recorded(event("change", "umad1", 0, 2), "0002c9fffe000a02", "dummy0"));
+    CHECK(bench.inventory.outdated().at(0).contains("umad1"));
     bench.inventory.handle(recorded(event("change", "umad1", 0, 2), "0002c9fffe000a02", "-"));
     CHECK_FALSE(bench.inventory.outdated().at(0).contains("umad1"));
     CHECK(bench.inventory.lacks_netdev());
