@@ -146,12 +146,9 @@ def of_a_device_with_two_ports_only_the_one_in_a_container_has_no_links(suite):
         uverbs = l.nodes_of('both')[0, 'uverbs']
         stays, goes = (f'{l.port_guid("both", port)}/uverbs' for port in (1, 2))
         l.expect('links', l.port_links(), {stays: uverbs, goes: uverbs})
-        for is_rdmad_there in (True, True, False):
-            if not is_rdmad_there:
-                l.run('systemctl stop rdmad.socket rdmad')
-            l.run('ip netns add box; ip link set net1 netns box; ip -n box link set net1 up')
-            if not is_rdmad_there:
-                l.run('systemctl start rdmad.socket rdmad')
+        move = 'ip netns add box; ip link set net1 netns box; ip -n box link set net1 up'
+        for command in (move, move, f'systemctl stop rdmad.socket rdmad.service; {move}; systemctl start rdmad.socket rdmad.service'):
+            l.run(command)
             l.until('the link of the second is gone', lambda: l.port_links() == {stays: uverbs})
             l.expect('network devices', l.properties(uverbs)['ID_RDMA_NETDEVS'], 'net0 -')
             l.run('ip -n box link set net1 netns 1; ip link set net1 up; ip netns del box')
