@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 #include "core/config/folders.hpp"
 #include "ctl/verbs.hpp"
+#include "tests/support/spoiled_rdmad.hpp"
 #include "tests/support/verb_run.hpp"
 
 #include <algorithm>
@@ -821,4 +822,110 @@ TEST_CASE("verify finds what is wrong, and what a file matches", "[verbs]")
     CHECK(alone.code == 0);
     CHECK(has(alone.err, "what the files match cannot be told: "));
     CHECK(Json::parse(alone.out).at("matches").is_null());
+}
+
+TEST_CASE("a reply that makes no sense or does not come is told by the verb that needs it",
+          "[verbs]")
+{
+    if (!can_be_several_users())
+        return;
+    using Way = SpoiledRdmad::Way;
+    struct Row {
+        const char* name;
+        Verb verb;
+        size_t replies = 1;              ///< that it takes
+        std::set<Way> does_without = {}; ///< it ends well if one is spoiled so
+        bool is_silent = false;          ///< of that
+        int code = 1;                    ///< if it does not
+    };
+    Both both;
+    auto& common = both.common;
+    const std::set<Way> any = {Way::hang_up, Way::odd, Way::refuse};
+    const auto row = GENERATE_REF(values<Row>({
+        {"list", [&] { return ctl::list(common); }},
+        {"status", [&] { return ctl::status(common, {}); }, 2},
+        {"status opa", [&] { return ctl::status(common, "opa"); }, 2},
+        {"status mixed/2", [&] { return ctl::status(common, "mixed/2"); }, 2},
+        {"status b.service", [&] { return ctl::status(common, "b.service"); }},
+        {"bindings", [&] { return ctl::bindings(common); }},
+        {"bind", [&] { return ctl::bind(common, to_port("b", opa_guid)); }, 2, {Way::hang_up}},
+        {"unbind", [&] { return ctl::unbind(common, "b"); }, 2, {Way::hang_up}},
+        {"unbind --all", [&] { return ctl::unbind_all(common); }},
+        {"monitor", [&] { return ctl::monitor(common, false); }},
+        // it asks again
+        {"wait", [&] { return ctl::wait(common, {.targets = {"opa"}}); }, 1, {Way::hang_up}, true},
+        {"prepare", [&] { return ctl::prepare(common, {.device = "opa"}); }, 3},
+        {"inhibit", [&] { return ctl::inhibit(common, {}); }},
+        {"reload", [&] { return ctl::reload(common); }},
+        {"verify", [&] { return ctl::verify(common, {}); }, 1, any},
+        // they are told nothing but that it was done
+        {"release", [&] { return ctl::release(common, "opa"); }, 1, {Way::odd}, true},
+        {"accept", [&] { return ctl::accept(common, "opa"); }, 1, {Way::odd}, true},
+        {"resume", [&] { return ctl::resume(common, "opa"); }, 1, {Way::odd}, true},
+        {"inhibit true",
+         [&] { return ctl::inhibit(common, {.command = {"true"}}); },
+         1,
+         {Way::odd},
+         true,
+         125},
+    }));
+    const auto [way, text] =
+        GENERATE(table<Way, std::string>({{Way::hang_up, "the connection to rdmad broke"},
+                                          {Way::odd, "rdmad's answer is wrong: "},
+                                          {Way::refuse, "rdmad refuses: io.rdmad.Unheard"}}));
+    both.served.bind("90-more.binding", "[Match]\nDevice=siw\n[Binding]\nUnit=b.service\n");
+    for (size_t spared = 0; spared < row.replies; spared++) {
+        // as where there is no rdmad
+        common.is_socket_given = false;
+        REQUIRE(both.bind(to_port("b", opa_guid)).code == 0);
+        common.is_socket_given = true;
+        SpoiledRdmad spoiled(both.served, spared, way);
+        common.socket = spoiled.path();
+        const auto outcome = run(both.served, row.verb, [&](Taken&) { spoiled.turn(); });
+        INFO(row.name << ", reply " << spared + 1 << "\n" << outcome.out << outcome.err);
+        CHECK(spoiled.has_spoiled());
+        const bool is_fine = row.does_without.contains(way);
+        CHECK(outcome.code == (is_fine ? 0 : row.code));
+        if (!is_fine)
+            CHECK(outcome.out.empty());
+        CHECK((is_fine && row.is_silent ? outcome.err.empty() : has(outcome.err, text)));
+    }
+}
+
+TEST_CASE("bind tells what keeps it from writing", "[verbs]")
+{
+    Both both;
+    both.common.is_socket_given = false;
+    const auto bind = [&] { return both.bind(to_port("a", opa_guid)); };
+    const std::string folder = own_folder;
+    SECTION("a file where the folder is to be")
+    {
+        both.served.run.file(folder.substr(0, folder.rfind('/')), "");
+        CHECK(has(bind().err, "cannot make " + both.served.run.path(folder) + ": Not a directory"));
+    }
+    SECTION("something where it writes")
+    {
+        both.served.run.directory(folder + "/.rdmactl-" + std::to_string(getpid()));
+        const auto refused = bind();
+        CHECK(has(refused.err, "cannot write " + both.served.run.path(folder) + "/"));
+        CHECK(has(refused.err, "Is a directory"));
+        CHECK(both.served.run.list(folder).size() == 1);
+    }
+    CHECK(bind().code == 1);
+    CHECK(bind().out.empty());
+}
+
+TEST_CASE("a device that is not removed stays prepared, and that is told", "[verbs]")
+{
+    if (!can_be_several_users())
+        return;
+    Both both;
+    // it is not a device of this machine
+    REQUIRE(access("/sys/class/infiniband/opa", F_OK) < 0);
+    const auto refused = both.prepare({.device = "opa", .removes = true});
+    CHECK(refused.code == 1);
+    CHECK(refused.out.empty());
+    CHECK(has(refused.err, "opa hangs on no device that could be removed; it stays prepared until "
+                           "rdmactl resume opa"));
+    CHECK_FALSE(both.served.lives.obstacle(opa, {}).reason.empty());
 }

@@ -1,0 +1,102 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+#pragma once
+
+#include "tests/support/served_rdmad.hpp"
+
+#include <deque>
+#include <fcntl.h>
+#include <string>
+#include <sys/socket.h>
+
+namespace rdmad::test {
+
+/// Stands between the clients of an rdmad and it, and spoils one of its replies.
+class SpoiledRdmad {
+public:
+    enum class Way {
+        hang_up, ///< in place of the reply
+        odd,     ///< with numbers for whatever the reply tells
+        refuse   ///< with an error that no client knows
+    };
+
+    /// spared: so many replies come as they are.
+    SpoiledRdmad(const ServedRdmad& served, size_t spared, Way way)
+        : served_(served), spared_(spared), way_(way), listening_(place_.listening())
+    {
+        REQUIRE(fcntl(listening_.get(), F_SETFL, O_NONBLOCK) == 0);
+    }
+
+    [[nodiscard]] std::string path() const
+    {
+        return place_.path();
+    }
+    /// Returns true if so many replies came that one was spoiled.
+    [[nodiscard]] bool has_spoiled() const
+    {
+        return replies_ > spared_;
+    }
+    /// Passes on what was said since the last turn.
+    void turn()
+    {
+        for (int fd; (fd = accept4(listening_.get(), nullptr, nullptr, SOCK_CLOEXEC)) >= 0;)
+            pairs_.push_back({Client(UniqueFd(fd)), Client(served_.place.connected())});
+        for (auto& pair : pairs_) {
+            if (!pair.is_over)
+                pass_calls(pair);
+            if (!pair.is_over)
+                pass_replies(pair);
+        }
+    }
+
+private:
+    struct Pair {
+        Client client;
+        Client rdmad;
+        bool is_over = false;
+    };
+
+    static void pass_calls(Pair& pair)
+    {
+        for (const auto& call : pair.client.replies())
+            CHECK(pair.rdmad.send(call + '\0'));
+        if (pair.client.is_at_end())
+            end(pair);
+    }
+    void pass_replies(Pair& pair)
+    {
+        for (const auto& reply : pair.rdmad.replies())
+            if (replies_++ != spared_)
+                (void)pair.client.send(reply + '\0');
+            else if (way_ != Way::hang_up)
+                (void)pair.client.send(spoiled(reply) + '\0');
+            else
+                return end(pair);
+        if (pair.rdmad.is_at_end())
+            end(pair);
+    }
+    [[nodiscard]] std::string spoiled(const std::string& reply) const
+    {
+        if (way_ == Way::refuse)
+            return R"({"error":"io.rdmad.Unheard"})";
+        auto json = Json::parse(reply);
+        for (auto& value : json["parameters"])
+            value = 7;
+        return json.dump();
+    }
+    static void end(Pair& pair)
+    {
+        pair.client.hang_up();
+        pair.rdmad.hang_up();
+        pair.is_over = true;
+    }
+
+    const ServedRdmad& served_;
+    size_t spared_;
+    Way way_;
+    size_t replies_ = 0;
+    Place place_;
+    UniqueFd listening_;
+    std::deque<Pair> pairs_;
+};
+
+} // namespace rdmad::test
