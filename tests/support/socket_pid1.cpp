@@ -143,6 +143,16 @@ void append_listed(sd_bus_message* reply, const std::vector<SocketPid1::Listed>&
     REQUIRE(sd_bus_message_close_container(reply) >= 0);
 }
 
+void append_store(sd_bus_message* reply, const std::vector<SocketPid1::StoredFile>& store)
+{
+    constexpr uint64_t inode = 300;
+    REQUIRE(sd_bus_message_open_container(reply, 'a', "(suuutuusu)") >= 0);
+    for (const auto& [mode, major, minor, path] : store)
+        REQUIRE(sd_bus_message_append(reply, "(suuutuusu)", "stored", mode, 0, 5, inode, major,
+                                      minor, path.c_str(), 2) >= 0);
+    REQUIRE(sd_bus_message_close_container(reply) >= 0);
+}
+
 } // namespace
 
 SocketPid1::SocketPid1(sd_event* event, const std::string& path)
@@ -250,6 +260,8 @@ void SocketPid1::answer(sd_bus_message* call)
         append_state(raw, units[question.substr(std::strlen("GetAll "))]);
     else if (question.starts_with("ListUnits"))
         append_listed(raw, listed);
+    else if (question.starts_with("DumpUnitFileDescriptorStore "))
+        append_store(raw, stores[question.substr(std::strlen("DumpUnitFileDescriptorStore "))]);
     else if (question.starts_with("Start") || question.starts_with("StopUnit"))
         REQUIRE(sd_bus_message_append(raw, "o", job_path(next_job++).c_str()) >= 0);
     REQUIRE(sd_bus_send(nullptr, raw, nullptr) >= 0);

@@ -25,6 +25,13 @@ public:
         uint32_t job = 0;
         std::string job_type = {};
     };
+    /// A row of DumpUnitFileDescriptorStore.
+    struct StoredFile {
+        uint32_t mode;
+        uint32_t major; ///< of the device; that of the file system is 0:5
+        uint32_t minor;
+        std::string path;
+    };
 
     std::vector<std::string> asked = {};             ///< "StartUnit a.service replace"
     bool answers = true;                             ///< not: calls are kept until answer_kept()
@@ -32,6 +39,7 @@ public:
     std::map<std::string, std::string> refused = {}; ///< names of errors, by what is asked
     std::map<std::string, systemd::UnitState> units = {};
     std::vector<Listed> listed = {};
+    std::map<std::string, std::vector<StoredFile>> stores = {}; ///< by unit
     uint32_t next_job = 17;
 
     SocketPid1(sd_event* event, const std::string& path);

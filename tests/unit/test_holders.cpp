@@ -4,13 +4,18 @@
 #include "tests/support/fake_pid1.hpp"
 #include "tests/support/fixture_tree.hpp"
 #include "tests/support/must.hpp"
+#include "tests/support/socket_pid1.hpp"
+#include "tests/support/varlink_client.hpp"
 
 #include <cerrno>
 #include <cstdlib>
 #include <cstring>
 #include <fcntl.h>
 #include <filesystem>
+#include <future>
+#include <sched.h>
 #include <sys/ioctl.h>
+#include <sys/mount.h>
 #include <sys/stat.h>
 #include <sys/sysmacros.h>
 
@@ -104,6 +109,61 @@ struct Processes {
     [[nodiscard]] std::vector<Holder> scan() const
     {
         return report().holders;
+    }
+};
+
+/// PID 1 with a store of descriptors. Who asks it does so in a mount namespace, whose /run and
+/// names of character devices are others.
+struct StoreBench {
+    FixtureTree run;
+    FixtureTree numbers;
+    Event event = new_event();
+    std::optional<SocketPid1> pid1;
+    std::set<bool> can_pass = {}; ///< descriptors, whoever was connected
+
+    StoreBench()
+    {
+        numbers.link("231:192", "../../devices/virtual/infiniband_verbs/uverbs0");
+        numbers.link("1:3", "../../devices/virtual/mem/null");
+    }
+    /// socket: in /run.
+    SocketPid1& listen(const std::string& socket)
+    {
+        run.directory(socket.substr(0, socket.find('/')));
+        auto& made = pid1.emplace(event.get(), run.path(socket));
+        made.listed = {{"a.service", "active"}, {"b.service", "active"}, {"c.service", "active"}};
+        constexpr uint32_t is_device = S_IFCHR | 0600;
+        made.stores = {{"a.service", {{is_device, 231, 192, "/dev/infiniband/uverbs0"}}},
+                       {"b.service",
+                        {{is_device, 231, 1, "/dev/infiniband/umad1 (deleted)"},
+                         {S_IFSOCK | 0600, 231, 192, "socket:[4711]"}}},
+                       {"c.service", {{is_device, 1, 3, "/dev/null"}}}};
+        return made;
+    }
+    /// Returns nullopt where nobody may make namespaces.
+    std::optional<std::vector<Holder>> resolve(const std::vector<Holder>& holders)
+    {
+        auto resolved = std::async(std::launch::async, [&] {
+            return enter() ? std::optional(resolve_stored(holders)) : std::nullopt;
+        });
+        while (resolved.wait_for(std::chrono::seconds(0)) != std::future_status::ready) {
+            REQUIRE(sd_event_run(event.get(), 1000) >= 0);
+            if (pid1 && pid1->connections() > 0)
+                can_pass.insert(pid1->can_pass_descriptors());
+        }
+        auto result = resolved.get();
+        if (!result)
+            WARN("only who may mount can test this");
+        return result;
+    }
+
+private:
+    [[nodiscard]] bool enter() const
+    {
+        return unshare(CLONE_NEWNS) == 0 &&
+               mount(nullptr, "/", nullptr, MS_REC | MS_PRIVATE, nullptr) == 0 &&
+               mount(run.path().c_str(), "/run", nullptr, MS_BIND, nullptr) == 0 &&
+               mount(numbers.path().c_str(), "/sys/dev/char", nullptr, MS_BIND, nullptr) == 0;
     }
 };
 
@@ -640,4 +700,75 @@ TEST_CASE("a look that cannot be had is told", "[holders]")
     bench.pid1.take();
     bench.search.on_connected();
     CHECK(bench.take() == List{"systemd: "s + strerror(ECONNRESET)});
+}
+
+TEST_CASE("what PID 1 stores is of the services that it stores it for", "[holders]")
+{
+    StoreBench bench;
+    // as systemctl reaches it, and as clients of the bus do
+    auto& pid1 = bench.listen(GENERATE("systemd/private", "dbus/system_bus_socket"));
+    const Holder systemd = {.pid = 1,
+                            .command = "systemd",
+                            .unit = "init.scope",
+                            .nodes = {"uverbs0", "uverbs2"},
+                            .gone = {"umad1", "umad3"}};
+    const auto named = bench.resolve({perftest(), systemd});
+    if (!named)
+        return;
+    const Holder a = {.pid = 1,
+                      .command = "systemd",
+                      .unit = "a.service",
+                      .is_stored = true,
+                      .nodes = {"uverbs0"}};
+    const Holder b = {
+        .pid = 1, .command = "systemd", .unit = "b.service", .is_stored = true, .gone = {"umad1"}};
+    const Holder rest = {
+        .pid = 1, .command = "systemd", .is_stored = true, .nodes = {"uverbs2"}, .gone = {"umad3"}};
+    CHECK(*named == std::vector<Holder>{perftest(), a, b, rest});
+    CHECK(bench.can_pass == std::set{false});
+    CHECK(pid1.take() ==
+          List{"ListUnitsByPatterns *.service", "DumpUnitFileDescriptorStore a.service",
+               "DumpUnitFileDescriptorStore b.service", "DumpUnitFileDescriptorStore c.service"});
+
+    // nothing is left that is of nobody
+    const Holder known = {.pid = 1, .nodes = {"uverbs0"}, .gone = {"umad1"}};
+    CHECK(bench.resolve({known})->size() == 2);
+    // PID 1 is not asked in vain
+    (void)pid1.take();
+    CHECK(bench.resolve({perftest()}) == std::vector<Holder>{perftest()});
+    CHECK(pid1.take().empty());
+}
+
+TEST_CASE("what PID 1 stores has no name if it does not tell", "[holders]")
+{
+    StoreBench bench;
+    const Holder systemd = {.pid = 1, .command = "systemd", .nodes = {"uverbs0"}};
+    auto unnamed = systemd;
+    unnamed.is_stored = true;
+    std::vector<Holder> expected = {unnamed};
+    SECTION("as it is not there") {}
+    SECTION("as it lists no units")
+    {
+        bench.listen("systemd/private").refused["ListUnitsByPatterns *.service"] =
+            "org.freedesktop.DBus.Error.AccessDenied";
+    }
+    SECTION("as it is older than 254")
+    {
+        auto& pid1 = bench.listen("systemd/private");
+        for (const auto& [unit, store] : pid1.stores)
+            pid1.refused["DumpUnitFileDescriptorStore " + unit] =
+                "org.freedesktop.DBus.Error.UnknownMethod";
+    }
+    SECTION("of one unit")
+    {
+        bench.listen("systemd/private").refused["DumpUnitFileDescriptorStore b.service"] =
+            "org.freedesktop.systemd1.NoSuchUnit";
+        expected = {{.pid = 1,
+                     .command = "systemd",
+                     .unit = "a.service",
+                     .is_stored = true,
+                     .nodes = {"uverbs0"}}};
+    }
+    if (const auto found = bench.resolve({systemd}))
+        CHECK(*found == expected);
 }
