@@ -352,6 +352,7 @@ namespace {
 /// A port of the SRP target that is switched on, in a configfs of plain files.
 struct SrptBench {
     static constexpr char port[] = "0002:c903:0000:0a01";
+    const std::string folder = std::string("target/srpt/") + port;
     FixtureTree configfs;
     FixtureTree run;
 
@@ -361,10 +362,15 @@ struct SrptBench {
     }
     void make() const
     {
-        configfs.file(std::string("target/srpt/") + port + "/" + port + "/enable", "1\n");
+        configfs.file(folder + "/" + port + "/enable", "1\n");
+    }
+    [[nodiscard]] char switched(const std::string& group = port) const
+    {
+        return configfs.read(folder + "/" + group + "/enable").at(0);
     }
     /// The devices with these indexes, of which those in have_port have the port's GID.
-    std::string restore(const std::set<uint32_t>& devices, const std::set<uint32_t>& have_port)
+    std::string obey(Mode mode, const std::set<uint32_t>& devices,
+                     const std::set<uint32_t>& have_port)
     {
         Fabric fabric;
         for (const auto index : devices)
@@ -374,9 +380,12 @@ struct SrptBench {
         Keepers keepers;
         keepers.push_back(srpt_keeper(configfs.path(), debts));
         const auto targets = must(carry_out(
-            {Mode::restore, devices, {Kind::srpt}}, [&] { return Result<Fabric>(fabric); },
-            keepers));
+            {mode, devices, {Kind::srpt}}, [&] { return Result<Fabric>(fabric); }, keepers));
         return targets.empty() ? "none" : std::string(to_string(targets[0].state));
+    }
+    std::string restore(const std::set<uint32_t>& devices, const std::set<uint32_t>& have_port)
+    {
+        return obey(Mode::restore, devices, have_port);
     }
 };
 
@@ -424,6 +433,36 @@ TEST_CASE("an SRP port is left alone with the device that it was made for", "[ke
         bench.configfs.rename("target/srpt", "target/old");
         bench.make();
         CHECK(bench.restore({5}, {5}) == "up");
+    }
+}
+
+TEST_CASE("an SRP port is switched off and on", "[keepers]")
+{
+    SrptBench bench;
+    // an administrator has switched that off
+    bench.configfs.file(bench.folder + "/other/enable", "0\n");
+    CHECK(bench.restore({4}, {4}) == "up");
+    CHECK(bench.obey(Mode::release, {4}, {4}) == "released");
+    CHECK(bench.switched() == '0');
+    SECTION("and not by a look")
+    {
+        (void)bench.obey(Mode::look, {4}, {4});
+        CHECK(bench.switched() == '0');
+    }
+    SECTION("but for the groups that were off")
+    {
+        CHECK(bench.restore({4}, {4}) == "restored");
+        CHECK(bench.switched() == '1');
+        CHECK(bench.switched("other") == '0');
+        CHECK(bench.restore({4}, {4}) == "up");
+    }
+    SECTION("and owed nothing once it was removed")
+    {
+        bench.configfs.rename(bench.folder, "target/removed");
+        CHECK(bench.restore({4}, {4}) == "none");
+        bench.configfs.rename("target/removed", bench.folder);
+        CHECK(bench.restore({4}, {4}) == "none");
+        CHECK(bench.switched() == '0');
     }
 }
 
