@@ -854,9 +854,10 @@ TEST_CASE("a client that reads nothing for a while is dropped", "[varlink]")
     auto client = bench.client();
     client.call("a.b.Keep", ",\"more\":true");
     bench.settle();
+    const auto start = std::chrono::steady_clock::now();
     fill(bench);
-    CHECK(bench.server->connection_count() == 1);
     CHECK(bench.time_until_connections(0) < std::chrono::seconds(10));
+    CHECK(std::chrono::steady_clock::now() - start >= std::chrono::milliseconds(100));
     CHECK(bench.closes == 1);
     REQUIRE(bench.troubles.size() == 1);
     CHECK(bench.troubles[0].find("dropped a client that does not read its answers") == 0);
