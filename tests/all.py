@@ -20,7 +20,7 @@ HERE = os.path.dirname(os.path.abspath(__file__))
 SOURCE = os.path.dirname(HERE)
 SUITES = ('bookworm', 'trixie', 'sid')
 MESON_OUTCOMES = {'OK': 'passed', 'EXPECTEDFAIL': 'passed', 'SKIP': 'skipped'}
-# a user namespace: files of root can be read, as those of the source, and nothing else that root may is allowed
+# a user namespace: another user without capabilities, who still owns what is root's, as the source that nobody else may read
 WITHOUT_ROOT = ['unshare', '--user', '--map-user=65534', '--map-group=65534']
 
 
@@ -45,7 +45,7 @@ def meson_tests(counts):
             counts['failed'] += 1
             return
         run_meson_tests(build, counts, 'as-root')
-        # as those who build packages run them
+        # packages are built without root
         if subprocess.run([*WITHOUT_ROOT, 'true']).returncode == 0:
             options = ['--suite', 'unit', '--no-suite', 'long', '--wrapper', ' '.join(WITHOUT_ROOT)]
             run_meson_tests(build, counts, 'without-root', options)

@@ -446,7 +446,7 @@ TEST_CASE("an SRP port is switched off and on", "[keepers]")
     CHECK(bench.switched() == '0');
     SECTION("and not by a look")
     {
-        (void)bench.obey(Mode::look, {4}, {4});
+        CHECK(bench.obey(Mode::look, {4}, {4}) == "dead");
         CHECK(bench.switched() == '0');
     }
     SECTION("but for the groups that were off")

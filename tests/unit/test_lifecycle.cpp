@@ -177,6 +177,31 @@ TEST_CASE("a recovery that failed long ago is not why a device goes", "[lifecycl
     }
 }
 
+TEST_CASE("of many devices that are gone the oldest are forgotten", "[lifecycle]")
+{
+    Bench bench;
+    constexpr int most = 512;
+    const auto first = bench.plug(1, 0xa01);
+    for (int slot = 2; slot <= most; slot++) {
+        const auto card = bench.plug(slot, 0xa00U + static_cast<uint64_t>(slot));
+        bench.unplug(slot, card);
+        bench.wait(1);
+    }
+    bench.unplug(1, first);
+    bench.wait(10);
+    const auto known = [&](uint32_t index) { return bench.lives->find(index) != nullptr; };
+    CHECK((known(1) && known(2) && known(most)));
+    bench.restart();
+    // those that are there take no place
+    bench.plug(most + 1, 0xb);
+    bench.plug(most + 2, 0xc);
+    for (int i = 0; i < 2; i++) {
+        CHECK((known(1) && known(3) && known(most) && known(most + 2)));
+        CHECK_FALSE(known(2));
+        bench.restart();
+    }
+}
+
 TEST_CASE("an index is another device's once ib_core was loaded anew", "[lifecycle]")
 {
     Bench bench;

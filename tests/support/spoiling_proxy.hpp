@@ -11,7 +11,7 @@
 namespace rdmad::test {
 
 /// Stands between the clients of an rdmad and it, and spoils one of its replies.
-class SpoiledRdmad {
+class SpoilingProxy {
 public:
     enum class Way {
         hang_up, ///< in place of the reply
@@ -20,7 +20,7 @@ public:
     };
 
     /// spared: so many replies come as they are.
-    SpoiledRdmad(const ServedRdmad& served, size_t spared, Way way)
+    SpoilingProxy(const ServedRdmad& served, size_t spared, Way way)
         : served_(served), spared_(spared), way_(way), listening_(place_.listening())
     {
         REQUIRE(fcntl(listening_.get(), F_SETFL, O_NONBLOCK) == 0);
