@@ -3,10 +3,10 @@
 
 #include "tests/support/served_rdmad.hpp"
 
-#include <deque>
 #include <fcntl.h>
 #include <string>
 #include <sys/socket.h>
+#include <vector>
 
 namespace rdmad::test {
 
@@ -40,39 +40,30 @@ public:
     {
         for (int fd; (fd = accept4(listening_.get(), nullptr, nullptr, SOCK_CLOEXEC)) >= 0;)
             pairs_.push_back({Client(UniqueFd(fd)), Client(served_.place.connected())});
-        for (auto& pair : pairs_) {
-            if (!pair.is_over)
-                pass_calls(pair);
-            if (!pair.is_over)
-                pass_replies(pair);
-        }
+        for (auto pair = pairs_.begin(); pair != pairs_.end();)
+            pair = pass(*pair) ? pair + 1 : pairs_.erase(pair);
     }
 
 private:
+    /// Both hear that it is over when it is destroyed.
     struct Pair {
         Client client;
         Client rdmad;
-        bool is_over = false;
     };
 
-    static void pass_calls(Pair& pair)
+    /// Returns false if one of them has hung up, or is to be hung up on.
+    bool pass(Pair& pair)
     {
         for (const auto& call : pair.client.replies())
             CHECK(pair.rdmad.send(call + '\0'));
-        if (pair.client.is_at_end())
-            end(pair);
-    }
-    void pass_replies(Pair& pair)
-    {
         for (const auto& reply : pair.rdmad.replies())
             if (replies_++ != spared_)
                 (void)pair.client.send(reply + '\0');
             else if (way_ != Way::hang_up)
                 (void)pair.client.send(spoiled(reply) + '\0');
             else
-                return end(pair);
-        if (pair.rdmad.is_at_end())
-            end(pair);
+                return false;
+        return !pair.client.is_at_end() && !pair.rdmad.is_at_end();
     }
     [[nodiscard]] std::string spoiled(const std::string& reply) const
     {
@@ -83,20 +74,13 @@ private:
             value = 7;
         return json.dump();
     }
-    static void end(Pair& pair)
-    {
-        pair.client.hang_up();
-        pair.rdmad.hang_up();
-        pair.is_over = true;
-    }
-
     const ServedRdmad& served_;
     size_t spared_;
     Way way_;
     size_t replies_ = 0;
     Place place_;
     UniqueFd listening_;
-    std::deque<Pair> pairs_;
+    std::vector<Pair> pairs_;
 };
 
 } // namespace rdmad::test

@@ -133,12 +133,12 @@ struct StoreBench {
         run.directory(socket.substr(0, socket.find('/')));
         auto& made = pid1.emplace(event.get(), run.path(socket));
         made.listed = {{"a.service", "active"}, {"b.service", "active"}, {"c.service", "active"}};
-        constexpr uint32_t is_device = S_IFCHR | 0600;
-        made.stores = {{"a.service", {{is_device, 231, 192, "/dev/infiniband/uverbs0"}}},
+        constexpr uint32_t device = S_IFCHR | 0600;
+        made.stores = {{"a.service", {{device, 231, 192, "/dev/infiniband/uverbs0"}}},
                        {"b.service",
-                        {{is_device, 231, 1, "/dev/infiniband/umad1 (deleted)"},
+                        {{device, 231, 1, "/dev/infiniband/umad1 (deleted)"},
                          {S_IFSOCK | 0600, 231, 192, "socket:[4711]"}}},
-                       {"c.service", {{is_device, 1, 3, "/dev/null"}}}};
+                       {"c.service", {{device, 1, 3, "/dev/null"}}}};
         return made;
     }
     /// Returns nullopt where this process may not make namespaces.

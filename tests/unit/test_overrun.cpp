@@ -32,6 +32,18 @@ UniqueFd user_socket()
     return socket;
 }
 
+sockaddr_nl address_of(uint32_t group)
+{
+    return {.nl_family = AF_NETLINK, .nl_pad = 0, .nl_pid = 0, .nl_groups = group};
+}
+
+/// Returns false, and the reason in errno, if the socket may not.
+bool join(const UniqueFd& socket, uint32_t group)
+{
+    const auto address = address_of(group);
+    return bind(socket.get(), reinterpret_cast<const sockaddr*>(&address), sizeof address) == 0;
+}
+
 /// A netlink socket in place of the one that is under test, which the test sends to as the kernel
 /// does: to a group, so that what does not fit is lost.
 class SmallSocket {
@@ -41,17 +53,13 @@ public:
         const auto receiver = user_socket();
         const int smallest = 1;
         REQUIRE(setsockopt(receiver.get(), SOL_SOCKET, SO_RCVBUF, &smallest, sizeof smallest) == 0);
-        const sockaddr_nl address = {
-            .nl_family = AF_NETLINK, .nl_pad = 0, .nl_pid = 0, .nl_groups = group_};
-        REQUIRE(bind(receiver.get(), reinterpret_cast<const sockaddr*>(&address), sizeof address) ==
-                0);
+        REQUIRE(join(receiver, group_));
         REQUIRE(dup2(receiver.get(), fd) == fd);
     }
     void send_one() const
     {
         const std::array<char, 64> message = {};
-        const sockaddr_nl address = {
-            .nl_family = AF_NETLINK, .nl_pad = 0, .nl_pid = 0, .nl_groups = group_};
+        const auto address = address_of(group_);
         // nobody but the group listens, which counts as an error
         (void)sendto(sender_.get(), message.data(), message.size(), 0,
                      reinterpret_cast<const sockaddr*>(&address), sizeof address);
@@ -71,10 +79,7 @@ private:
 /// test less.
 bool can_join_groups()
 {
-    const auto socket = user_socket();
-    const sockaddr_nl address = {
-        .nl_family = AF_NETLINK, .nl_pad = 0, .nl_pid = 0, .nl_groups = next_group()};
-    if (bind(socket.get(), reinterpret_cast<const sockaddr*>(&address), sizeof address) == 0)
+    if (join(user_socket(), next_group()))
         return true;
     REQUIRE(errno == EPERM);
     WARN("only who has CAP_NET_ADMIN can test this");
